@@ -26,7 +26,7 @@ FAST = {
 
 
 class Pages(Spider):
-    """What an audit would begin with: the head of every page, its heading and where it links to."""
+    """Minimum that an audit needs: the head of every page, its heading and its links."""
 
     name = "pages"
     allowed_domains = ["127.0.0.1"]

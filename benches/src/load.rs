@@ -4,7 +4,7 @@ use std::{fs, process::Command};
 
 use anyhow::{Context, Result, bail};
 
-/// What to ask for.
+/// Load to generate.
 #[derive(Clone, Debug)]
 pub struct Load {
     /// Address with path and query.

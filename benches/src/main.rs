@@ -35,7 +35,7 @@ struct Arguments {
     effort: Effort,
 }
 
-/// How much is measured; the targets hold for the defaults.
+/// Size of the measurements; the targets hold for the defaults.
 #[derive(Args, Clone, Debug)]
 struct Effort {
     /// Rounds of baseline and product in turn, of a crawl five times as many; the median counts
@@ -101,7 +101,7 @@ enum Task {
     BaselineCrawl {
         #[arg(long)]
         urls: PathBuf,
-        /// What the pass over each page hands out
+        /// Output of the pass over each page
         #[arg(long, value_enum, default_value_t = Pass::Page)]
         pass: Pass,
     },

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 use xtask::process::{Running, free_port, program};
 
-/// Where the measured server keeps its data.
+/// Database of the measured server.
 #[derive(Clone, Debug)]
 pub enum Database {
     /// SQLite in the data folder.
@@ -78,7 +78,7 @@ impl Installation {
         self.receivers.extend_from_slice(receivers);
     }
 
-    /// Where its data and its log are.
+    /// Returns the folder with its data and its log.
     pub fn folder(&self) -> &Path {
         &self.folder
     }

@@ -15,7 +15,7 @@ pub struct Report {
 /// One measured quantity.
 #[derive(Clone, Debug)]
 pub struct Figure {
-    /// What was measured.
+    /// Name of the measurement.
     pub name: String,
     /// Unit of `baseline` and `product`.
     pub unit: &'static str,
@@ -23,11 +23,11 @@ pub struct Figure {
     pub baseline: Vec<f64>,
     /// Every round of the product.
     pub product: Vec<f64>,
-    /// What is asked for.
+    /// Target of the measurement.
     pub target: Target,
 }
 
-/// What a figure must be.
+/// Target of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Target {
@@ -44,7 +44,7 @@ pub enum Target {
 }
 
 impl Figure {
-    /// What the target speaks of: the ratio of the medians, or the product's own median.
+    /// Returns the value that the target limits: the ratio of the medians, or the product's own median.
     fn value(&self) -> Option<f64> {
         let product = median(&self.product)?;
         match self.target {

@@ -15,7 +15,7 @@ use axum::{
 };
 use xtask::website::{Answer, Made, Order};
 
-/// What nginx answers where nothing is, in short.
+/// Body of nginx's answer 404, shortened.
 const MISSING: &str = "<!doctype html>\n<html><head><title>404 Not Found</title></head><body><h1>404 Not Found</h1></body></html>\n";
 
 /// Of every page: none ever changes, though some are refused (see [`refuses`]).

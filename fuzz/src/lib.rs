@@ -1,4 +1,4 @@
-//! What the targets share: answers of servers written as text, sites in memory, and the checks over both.
+//! Shared parts of the targets: answers of servers written as text, sites in memory, and the checks over both.
 
 use std::{cell::RefCell, collections::HashMap, future::Future, pin::Pin, sync::Arc, time::Duration};
 

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 /// Requests that are under way at any time.
 const IN_FLIGHT: usize = 64;
 
-/// What `lol_html` hands out.
+/// Output that `lol_html` hands out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Pass {
     /// Links, title, metas.
@@ -42,7 +42,7 @@ impl Pass {
     }
 }
 
-/// What one run did and how long it took.
+/// Counts and duration of one run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Outcome {
@@ -58,7 +58,7 @@ pub struct Outcome {
     pub peak: f64,
 }
 
-/// What one pass over a page finds.
+/// Findings of one pass over a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Found {
     links: Vec<String>,

@@ -33,7 +33,7 @@ pub struct Keyword {
     pub rest: Rest,
 }
 
-/// What is learnt of a keyword later.
+/// Figures of a keyword that are learnt later.
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Rest {
@@ -47,7 +47,7 @@ pub struct Rest {
     pub details: Details,
 }
 
-/// What is kept as one JSON column.
+/// Fields that are stored as one JSON column.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Details {

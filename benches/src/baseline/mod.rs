@@ -1,5 +1,5 @@
-//! What the product is compared with: the least that does the same work, written as well as the
-//! product's own parts, without checks, keys, limits or events.
+//! Baselines: the least code that does the same work as the product, written equally well, without checks, keys,
+//! limits or events.
 
 pub mod crawl;
 mod keyword;

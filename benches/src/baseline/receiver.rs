@@ -16,7 +16,7 @@ const END: &[u8] = b"\r\n\r\n";
 /// A receiver on loopback, a thread for each connection.
 #[derive(Clone, Debug)]
 pub struct Receiver {
-    /// Where it listens.
+    /// Listening address.
     pub address: SocketAddr,
     came: Arc<Mutex<Vec<Instant>>>,
 }
@@ -47,12 +47,12 @@ impl Receiver {
         Ok(address)
     }
 
-    /// When each came so far.
+    /// Returns the times of the requests received since the last call.
     pub fn take(&self) -> Vec<Instant> {
         std::mem::take(&mut *self.came.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// How much came so far.
+    /// Returns the number of requests received so far.
     pub fn count(&self) -> usize {
         self.came.lock().unwrap_or_else(PoisonError::into_inner).len()
     }

@@ -33,7 +33,7 @@ const LIMIT: Duration = Duration::from_secs(3_600);
 /// Highest `maxPages`.
 const MOST_PAGES: u32 = 1_000_000;
 
-/// What one audit took.
+/// Cost of one audit.
 pub(super) struct Audit {
     pub(super) seconds: f64,
     peak: f64,
@@ -154,7 +154,7 @@ pub(super) fn audit(site: &Expected) -> Result<Audit> {
     Ok(Audit { seconds, peak })
 }
 
-/// How long the parts of an audit took.
+/// Durations of the parts of an audit.
 pub(super) struct Times {
     /// Until the analysis was first seen, up to a twentieth of a second late.
     pub(super) crawl: Duration,

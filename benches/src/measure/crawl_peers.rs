@@ -102,7 +102,7 @@ fn pages(root: &Path, site: &Expected, folder: &Path) -> Result<PathBuf> {
 /// The link checker that comes nearest to an audit in speed.
 struct Lychee(PathBuf);
 
-/// What it says at the end.
+/// Summary that it prints at the end.
 #[derive(Debug, Deserialize)]
 struct Summary {
     total: u64,
@@ -201,14 +201,14 @@ fn python(peer: &str, folder: &Path, site: &Expected) -> Result<f64> {
     Ok(crawled(BufReader::new(file), site)? as f64 / seconds)
 }
 
-/// What Scrapy and advertools say of an address, among other things.
+/// Fields of the rows of Scrapy and advertools that are read.
 #[derive(Debug, Deserialize)]
 struct Row {
     url: String,
     status: Option<u16>,
 }
 
-/// How many pages are there; fails when one is missing that a page links to, or a broken link.
+/// Returns the number of crawled pages; an error if a linked page or a broken link is missing.
 fn crawled(rows: impl BufRead, site: &Expected) -> Result<usize> {
     let mut answers = HashMap::new();
     for line in rows.lines() {

@@ -25,7 +25,7 @@ struct Side {
     authorization: Option<String>,
 }
 
-/// What is asked of both sides.
+/// Call that is sent to both sides.
 #[derive(Clone, Copy)]
 enum Call {
     List,

@@ -21,7 +21,7 @@ use crate::{
 
 /// Pages of one recheck, and most of what may be marked in one call.
 const PAGES: usize = 100;
-/// What every page of the generated site has, and a recheck fetches one page for.
+/// Check that finds an issue on every page of the generated site, and whose recheck fetches one page.
 const CHECK: &str = "og-incomplete";
 /// Beyond the fetching, seconds: a twentieth of the ten that it takes at the pace that a crawl keeps to by default.
 const MOST: f64 = 0.5;

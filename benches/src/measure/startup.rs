@@ -13,7 +13,7 @@ use crate::{
     report::{Figure, Report, Target},
 };
 
-/// How long the server is left alone before its memory is read.
+/// Time for which the server is left idle before its memory is read.
 const REST: Duration = Duration::from_secs(2);
 
 /// Measures a SQLite installation with 10,000 keywords in it.

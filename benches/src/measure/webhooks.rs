@@ -296,7 +296,7 @@ impl Rows {
         })
     }
 
-    /// How many were due before a time and are still to be sent.
+    /// Returns the number of deliveries due before a time and still pending.
     fn pending(&self, before: &str) -> Result<u64> {
         let before = before
             .parse::<searchwright_contract::Instant>()

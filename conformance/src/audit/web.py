@@ -60,7 +60,7 @@ class Answer:
 
 @dataclass
 class Page:
-    """What a page says, by the tree that a browser would build of it."""
+    """Content of a page, read from the tree that a browser would build."""
 
     answer: Answer
     tree: LexborHTMLParser
@@ -201,7 +201,7 @@ class Site:
         return page
 
     def final(self, url):
-        """Where redirects of a URL end, with the hops on the way; none for a loop."""
+        """Final URL after redirects, with the hops on the way; none for a loop."""
         hops = [url]
         while (answer := self.answers.get(url)) and answer.location and 300 <= answer.status < 400:
             url = answer.location

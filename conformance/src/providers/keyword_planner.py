@@ -39,7 +39,7 @@ def wire(message):
 
 
 def parse(kind, body):
-    # What the path says is no member of the body.
+    # Parameters of the path are not members of the body.
     return kind.from_json(json.dumps(body), ignore_unknown_fields=False)
 
 

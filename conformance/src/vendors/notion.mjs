@@ -26,8 +26,8 @@ const PATH = { '/v1/data_sources/{data_source_id}': 'data_source_id', '/v1/pages
 
 function amend(definition) {
   const schemas = definition.components.schemas;
-  // What is named after data sources takes the id of a database, as before version 2025-09-03; since then it is `data_source_id`, says
-  // Notion's guide to that version.
+  // In the document a parent named after data sources has the id of a database, as before version 2025-09-03; according to Notion's
+  // guide to that version it is `data_source_id` since then.
   schemas.dataSourceIdParentRequest = {
     type: 'object',
     properties: { type: { const: 'data_source_id' }, data_source_id: { type: 'string', format: 'uuid' } },
@@ -123,7 +123,7 @@ class Workspace {
     return page.object;
   }
 
-  // What a filter finds; it has to be of these.
+  // Returns whether a page matches a filter; only these filters are supported.
   matches(page, { or, property, ...condition }) {
     if (or) return or.some((one) => this.matches(page, one));
     const [kind, { equals, starts_with }] = Object.entries(condition)[0];

@@ -36,7 +36,7 @@ export async function open(file, amend) {
 // The schema of what an operation is sent.
 export const bodyOf = (operation) => operation.requestBody?.content?.['application/json']?.schema;
 
-// What is read-only is not sent, and may be required of answers only; validators leave that to others.
+// Forbids read-only members in requests: they are not sent and may be required only of answers; validators ignore that.
 function writable(schema) {
   if (!schema || typeof schema !== 'object') return;
   for (const [name, member] of Object.entries(schema.properties ?? {})) {
@@ -47,7 +47,7 @@ function writable(schema) {
   for (const member of Object.values(schema)) writable(member);
 }
 
-// What is wrong, in few words; `null` if nothing is.
+// Returns a short description of the errors; `null` if there are none.
 export function faults(errors) {
   const told = (error) => `${error.instancePath} ${error.message} ${JSON.stringify(error.params)}`;
   return errors?.length ? errors.slice(0, 3).map(told).join('; ') : null;
@@ -68,7 +68,7 @@ class Document {
     return operation && `${request.method} ${operation.path}`;
   }
 
-  // Why a request is not as the document has it.
+  // Returns why a request does not conform to the document; `null` if it does.
   refuses(request) {
     const operation = this.operation(request);
     if (!operation) return 'there is no such operation';
@@ -89,7 +89,7 @@ class Document {
     return Number(Object.keys(this.operation(request).responses).find((status) => status.startsWith('2')));
   }
 
-  // Why an answer is not as the document has it.
+  // Returns why an answer does not conform to the document; `null` if it does.
   disallows(request, body) {
     const operation = this.operation(request);
     const status = this.status(request);

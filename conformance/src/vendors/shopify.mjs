@@ -39,7 +39,7 @@ function id(type, value) {
   return value;
 }
 
-// What the root fields answer; the schema holds every value against its type.
+// Answers of the root fields; the schema validates every value against its type.
 class Shop {
   articles = [];
 
@@ -62,7 +62,7 @@ class Shop {
     return this.articles.find((article) => article.id === id);
   }
 
-  // What can be searched for, says the description of the argument.
+  // The description of the argument documents the searches that are possible.
   search(query) {
     const [, blog, handle] = /^blog_id:(\d+) AND handle:'?([^']+)'?$/.exec(query) ?? [];
     if (!handle) throw new TypeError(`${query} is no search of articles`);
@@ -117,7 +117,7 @@ export async function open(file) {
   const create = 'mutation($article: ArticleCreateInput!) { articleCreate(article: $article) { article { id } } }';
   const said = (errors) => errors.map((error) => error.message).join('; ');
 
-  // How the token of a day is got is in no introspection; Shopify's page on the client credentials grant says it.
+  // The request of a token is not in the introspection; it is documented on Shopify's page on the client credentials grant.
   function refusesToken({ body }) {
     const isOfThese = Object.keys(body ?? {}).sort().join() === 'client_id,client_secret,grant_type';
     const isRight = isOfThese && Object.values(body).every(isText) && body.grant_type === 'client_credentials';

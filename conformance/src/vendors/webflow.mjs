@@ -6,7 +6,7 @@ const POSTS = 'b00000000000000000000001';
 const LABELS = 'b00000000000000000000002';
 const THEN = '2026-11-20T10:00:00.000Z';
 
-// What the token may do that people are told to make.
+// Scopes of the token that users are told to create.
 const SCOPES = ['sites:read', 'cms:read', 'cms:write'];
 
 const FIELDS = [
@@ -59,8 +59,8 @@ function misfit(data) {
 function amend(definition) {
   for (const path of Object.values(definition.paths)) {
     for (const operation of Object.values(path)) {
-      // Where one item or several can be sent, neither way requires the member that it is about: a list of ids is what both ways allow, so
-      // that the document refuses its own examples, and anything at all is a list of items.
+      // If one item or several can be sent, neither variant of the body requires its own member: both allow a list of ids, so that the
+      // document refuses its own examples, and anything passes as a list of items.
       for (const way of openapi.bodyOf(operation)?.oneOf ?? []) {
         const members = Object.keys(way.properties ?? {});
         if (!way.required?.length && members.length === 1) way.required = members;
@@ -70,7 +70,7 @@ function amend(definition) {
   }
 }
 
-// What was never published has `null` there, in the document's own examples as well.
+// `lastPublished` is `null` for items that were never published, also in the document's own examples.
 function nullable(schema) {
   if (!schema || typeof schema !== 'object') return;
   if (schema.properties?.lastPublished) schema.properties.lastPublished.nullable = true;

@@ -1,11 +1,11 @@
-//! What a caller may do with a record now, so that an agent does not learn by refusal.
+//! Permissions of the caller on a record, so that an agent does not have to try a call to learn that it is refused.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-/// From the name of an action to `true`, or to why not.
+/// Actions by name, each with `true` if it is allowed now, or with the reason it is refused.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct AllowedActions(pub BTreeMap<Cow<'static, str>, Permission>);
@@ -20,15 +20,15 @@ pub enum Permission {
     No {
         /// Always `false`.
         allowed: bool,
-        /// The code that the call would answer.
+        /// Error code that the call would return.
         code: Cow<'static, str>,
-        /// For people.
+        /// Human-readable explanation.
         reason: Cow<'static, str>,
     },
 }
 
 impl Permission {
-    /// Refused, with the code and the reason a call would get.
+    /// Creates a refusal with the code and the reason that a call would get.
     pub fn no(code: &'static str, reason: impl Into<Cow<'static, str>>) -> Self {
         Self::No {
             allowed: false,
@@ -55,8 +55,8 @@ impl JsonSchema for Permission {
                     "type": "object",
                     "properties": {
                         "allowed": { "const": false },
-                        "code": { "type": "string", "description": "the code that the call would answer" },
-                        "reason": { "type": "string", "description": "for people" }
+                        "code": { "type": "string", "description": "error code that the call would return" },
+                        "reason": { "type": "string", "description": "human-readable explanation" }
                     },
                     "required": ["allowed", "code", "reason"]
                 }
@@ -67,7 +67,7 @@ impl JsonSchema for Permission {
 }
 
 impl AllowedActions {
-    /// With one more action.
+    /// Adds an action.
     #[must_use]
     pub fn with(mut self, action: &'static str, permission: Permission) -> Self {
         self.0.insert(action.into(), permission);

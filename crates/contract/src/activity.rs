@@ -1,4 +1,4 @@
-//! Activity: who changed what, when, and with which credential.
+//! Activity: the log of changes, each with its time and credential.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,27 +10,28 @@ words! {
     CredentialKind {
         /// A project's API key.
         ApiKey = "api_key",
-        /// A person on a page that works once, such as the one that connects a provider.
+        /// A single-use page opened by a person, such as the page that connects a provider.
         Page = "page",
-        /// The operator, on the server itself.
+        /// The operator, on the server's command line.
         Operator = "operator",
-        /// The server, by itself.
+        /// The server itself, without a call.
         Server = "server",
     }
 }
 
 operation! {
-    /// Lists what was changed in a project, newest first: by whom, when and with which credential.
+    /// Lists the changes made in a project, newest first, each with its time and the credential that was used.
     ///
-    /// Every call that changes something is one entry, written together with its change; so is what a person does to connect a provider, and what the
-    /// server does by itself to a webhook or a connection. Kept for 400 days.
+    /// Every call that changes something is one entry, written together with its change. Steps that a person takes to
+    /// connect a provider, and changes that the server itself makes to a webhook or a connection, are entries too.
+    /// Kept for 400 days.
     ListActivity {
         project;
         paging;
     }
 }
 
-/// A call that changed something.
+/// One change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Activity {
@@ -40,25 +41,25 @@ pub struct Activity {
     /// Name of the operation.
     #[schemars(example = &"keywords.create")]
     pub action: String,
-    /// Id of the record that was acted on or made, of the job where work was started; `null` where there is
-    /// not one record.
+    /// Id of the record that was changed or created, or of the job if one was started; `null` if more than one record
+    /// was affected, or none.
     #[schemars(example = &"01936f30-1c1e-7f7b-8a55-0d4b8f2f7a10")]
     pub subject: Option<String>,
-    /// With what the caller proved who they are, as it was called then.
+    /// Credential of the caller, with the name it had at the time.
     pub credential: UsedCredential,
-    /// When.
+    /// Time of the change.
     pub created_at: Instant,
 }
 
 /// A credential that was used.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct UsedCredential {
-    /// Its kind.
+    /// Kind of the credential.
     #[serde(rename = "type")]
     pub kind: CredentialKind,
-    /// Its identifier; the nil UUID where no credential was used.
+    /// Id of the credential; the nil UUID if none was used.
     pub id: String,
-    /// Its label.
+    /// Label of the credential.
     #[schemars(example = &"agent")]
     pub name: String,
 }

@@ -1,4 +1,4 @@
-//! How structured members are written on a command line.
+//! Parsers of structured values on the command line.
 
 use std::{fs, io::Read as _};
 
@@ -7,10 +7,10 @@ use serde::de::DeserializeOwned;
 
 use crate::{Patch, json};
 
-/// `T`, named so that the derive of the command line takes it as one value, whatever it holds.
+/// Alias of `T` that makes the derive of the command line take it as one value, even if it is a list or an option.
 pub type Json<T> = T;
 
-/// The text itself, the file behind `@`, or standard input behind `@-`.
+/// Reads the text itself, the file behind `@`, or standard input behind `@-`.
 fn bytes(text: &str) -> Result<Vec<u8>, String> {
     match text.strip_prefix('@') {
         None => Ok(text.as_bytes().to_vec()),
@@ -24,17 +24,17 @@ fn bytes(text: &str) -> Result<Vec<u8>, String> {
     }
 }
 
-/// Reads a text: itself, the file behind `@`, or standard input behind `@-`.
+/// Reads UTF-8 text: the text itself, the file behind `@`, or standard input behind `@-`.
 pub fn text(text: &str) -> Result<String, String> {
     String::from_utf8(bytes(text)?).map_err(|_| "is not UTF-8".to_owned())
 }
 
-/// Reads a file as a member of JSON can hold it: its text, or a `data:` URL where it is not UTF-8.
+/// Reads a file into a form that JSON can hold: its text, or a `data:` URL if it is not UTF-8.
 pub fn file(text: &str) -> Result<String, String> {
     Ok(file_member(bytes(text)?))
 }
 
-/// A file as a member of JSON.
+/// Converts a file to a member of JSON.
 pub fn file_member(bytes: Vec<u8>) -> String {
     match String::from_utf8(bytes) {
         Ok(text) if !text.starts_with("data:") => text,
@@ -47,7 +47,7 @@ fn data_url(bytes: &[u8]) -> String {
     format!("data:;base64,{}", BASE64_STANDARD.encode(bytes))
 }
 
-/// The bytes of such a member; `None` when it is a broken `data:` URL.
+/// Returns the bytes of such a member; `None` if it is an invalid `data:` URL.
 pub fn file_bytes(member: String) -> Option<Vec<u8>> {
     let Some(url) = member.strip_prefix("data:") else {
         return Some(member.into_bytes());
@@ -65,7 +65,7 @@ pub fn json<T: DeserializeOwned>(text: &str) -> Result<T, String> {
         .map_err(|e| e.to_string())
 }
 
-/// Makes a reader of values one of nullable members: nothing leaves the member out, `null` clears it.
+/// Turns a parser of values into one of nullable fields: an empty text leaves the field out, `null` clears it.
 pub fn patch<T, E>(
     read: impl Fn(&str) -> Result<T, E> + Clone + Send + Sync + 'static,
 ) -> impl Fn(&str) -> Result<Patch<T>, E> + Clone + Send + Sync + 'static {

@@ -1,4 +1,4 @@
-//! Audits: one crawl of the project's website and what it found.
+//! Audits: crawls of the project's website with their results.
 
 use std::collections::BTreeMap;
 
@@ -11,43 +11,43 @@ use crate::{
 };
 
 words! {
-    /// Where an audit stands.
+    /// Status of an audit.
     AuditStatus {
-        /// Waits for a worker.
+        /// Waiting for a worker.
         Queued = "queued",
-        /// Fetches pages.
+        /// Fetching pages.
         Crawling = "crawling",
-        /// Evaluates the checks.
+        /// Evaluating the checks.
         Analyzing = "analyzing",
-        /// Every known URL was seen.
+        /// Finished; every known URL was covered.
         Completed = "completed",
-        /// A limit left known URLs unseen.
+        /// Finished with results, but a limit left known URLs uncovered.
         Partial = "partial",
-        /// It could not be done; see `error`.
+        /// Failed; see `error`.
         Failed = "failed",
-        /// Somebody stopped it.
+        /// Cancelled before it ended.
         Cancelled = "cancelled",
     }
 }
 words! {
-    /// What started an audit.
+    /// Trigger of an audit.
     AuditTrigger {
-        /// A caller.
+        /// Started by a caller.
         Manual = "manual",
-        /// A schedule.
+        /// Started by a schedule.
         Scheduled = "scheduled",
-        /// The autopilot.
+        /// Started by the autopilot.
         Autopilot = "autopilot",
     }
 }
 
 impl AuditStatus {
-    /// It came to results.
+    /// Returns whether the audit ended with results.
     pub const fn has_results(self) -> bool {
         matches!(self, Self::Completed | Self::Partial)
     }
 
-    /// Still has work to do.
+    /// Returns whether the audit is queued or running.
     pub const fn is_active(self) -> bool {
         matches!(self, Self::Queued | Self::Crawling | Self::Analyzing)
     }
@@ -56,41 +56,42 @@ impl AuditStatus {
 operation! {
     /// Starts an audit of the project's website.
     ///
-    /// While one is active it answers that one with `alreadyRunning: true` and starts nothing. Poll
-    /// `audits.current`, not this. Where the operator has set a time between two audits, a call before it has passed answers
-    /// `429 rate_limit_exceeded` with `Retry-After`.
+    /// If an audit is already active, returns that one with `alreadyRunning: true` and starts nothing. Poll
+    /// `audits.current`, not this operation. If the operator has set a minimum interval between audits, a call before
+    /// it has passed answers `429 rate_limit_exceeded` with `Retry-After`.
     StartAudit {
         project;
-        /// Most pages to fetch; 10,000 unless given.
+        /// Maximum number of pages to fetch; default 10,000.
         #[schemars(range(min = 1, max = 1_000_000), example = 500)]
         max_pages: Option<u32>,
-        /// Most clicks from the start page to follow; 20 unless given.
+        /// Maximum click depth from the start page; default 20.
         #[schemars(range(min = 0, max = 100))]
         max_depth: Option<u16>,
-        /// Only URLs whose path and query match one of these patterns (`*` is any text).
+        /// Crawl only URLs whose path and query match one of these patterns (`*` matches any text).
         #[schemars(length(max = 50), inner(length(min = 1, max = 500)))]
         include: Option<Vec<String>>,
-        /// No URLs whose path and query match one of these patterns.
+        /// Skip URLs whose path and query match one of these patterns.
         #[schemars(length(max = 50), inner(length(min = 1, max = 500)))]
         exclude: Option<Vec<String>>,
-        /// Whether subdomains of the project's domain other than `www.` belong to the site too, each with a robots.txt of
-        /// its own; false unless given.
+        /// Whether to include subdomains of the project's domain other than `www.`, each with its own robots.txt;
+        /// default `false`.
         include_subdomains: Option<bool>,
     }
 }
 
 operation! {
-    /// Lists the audits of a project, newest first: the history of its health, each with what is different from the one before.
+    /// Lists the audits of a project, newest first, each with its health score and the changes since the previous
+    /// audit.
     ListAudits {
         project;
-        /// Only audits of this status.
+        /// Only audits with this status.
         status: Option<AuditStatus>,
         paging;
     }
 }
 
 operation! {
-    /// Returns the newest audit: its progress while it runs, its results after.
+    /// Returns the newest audit: its progress while it runs, its results afterwards.
     ///
     /// Answers 404 before the first audit.
     GetCurrentAudit {
@@ -102,115 +103,116 @@ operation! {
     /// Returns one audit.
     GetAudit {
         project;
-        /// The audit.
+        /// Id of the audit.
         #[schemars(example = &"01936f31-5f0a-7d55-b1c7-8a2f4e6d9b21")]
         audit_id: String,
     }
 }
 
 operation! {
-    /// Stops an audit, which ends without a result: what the audit before found stays, and what it began to change of that is told.
+    /// Cancels an audit, which then ends without results. The results of the previous audit stay in force; changes to
+    /// issues that were already made are kept in their history and sent as events.
     ///
     /// An audit that has ended answers `409 invalid_state`.
     CancelAudit {
         project;
-        /// The audit.
+        /// Id of the audit.
         #[schemars(example = &"01936f31-5f0a-7d55-b1c7-8a2f4e6d9b21")]
         audit_id: String,
     }
 }
 
-/// The answer to starting an audit.
+/// A started audit with its job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AuditStarted {
-    /// The job that does it.
+    /// Job that runs the audit.
     pub job: Job,
     /// The audit.
     pub audit: Audit,
-    /// It had been started before.
+    /// Whether the audit was already running, so that nothing was started.
     pub already_running: bool,
 }
 
-/// One crawl of the website and what it found.
+/// One crawl of the website with its results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Audit {
     /// Identifier (UUIDv7).
     #[schemars(example = &"01936f31-5f0a-7d55-b1c7-8a2f4e6d9b21")]
     pub id: String,
-    /// The project.
+    /// Id of the project.
     #[schemars(example = &"01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c")]
     pub project_id: String,
-    /// The job that does it.
+    /// Id of the job that runs the audit.
     #[schemars(example = &"01936f31-5f0b-7a01-9d3c-6f5e4d3c2b1a")]
     pub job_id: String,
-    /// Where it stands.
+    /// Status.
     pub status: AuditStatus,
-    /// What started it.
+    /// Trigger of the audit.
     pub trigger: AuditTrigger,
-    /// Where the crawl began.
+    /// URL at which the crawl began.
     #[schemars(example = &"https://example.com/")]
     pub start_url: String,
-    /// Limits it ran with.
+    /// Limits of the crawl.
     pub config: AuditConfig,
     /// Version of the checks (semver); results of different versions are not comparable.
     #[schemars(example = &"1.0.0")]
     pub ruleset_version: String,
-    /// Version of the rules that say when two URLs are the same page. Identifiers of pages of different versions are not the
-    /// same.
+    /// Version of the URL normalisation rules. Page ids of different versions are not comparable.
     #[schemars(example = 1)]
     pub normalization_version: u32,
-    /// When it was asked for.
+    /// Time of the request.
     pub requested_at: Instant,
-    /// When a worker took it.
+    /// Time at which a worker first took it; `null` while it is queued.
     pub started_at: Option<Instant>,
-    /// When it ended.
+    /// Time at which it ended; `null` while it is active.
     pub finished_at: Option<Instant>,
-    /// URLs by what became of them.
+    /// Counts of URLs by crawl state.
     pub progress: AuditProgress,
-    /// Why the crawl ended: `complete`, `max_pages`, `max_depth`, `max_query_variants`, `max_duration`, `max_bytes`, `blocked` (the
-    /// site refused most of its pages: 401, 403, 429, 451, or a firewall's challenge), `host_unavailable` (most of them gave no answer
-    /// or 5xx, or ten in a row did not), `cancelled`, `robots_unreachable`.
+    /// Reason the crawl ended: `complete`, `max_pages`, `max_depth`, `max_query_variants`, `max_duration`,
+    /// `max_bytes`, `blocked` (the site refused most pages with 401, 403, 429, 451 or a firewall challenge),
+    /// `host_unavailable` (most pages, or ten in a row, gave no answer or 5xx), `cancelled`, `robots_unreachable`.
     #[schemars(example = &"complete")]
     pub termination: Option<String>,
-    /// Health, 0 (worst) to 100; `null` while it runs and when no page could be scored.
+    /// Health score, 0 (worst) to 100; `null` while the audit runs and if no page could be scored.
     #[schemars(example = 87)]
     pub health_score: Option<u8>,
-    /// Why it is `null`: `not_measured` while the audit runs and when it came to no results, `not_applicable` when no page of it
-    /// counts.
+    /// Reason `healthScore` is `null`: `not_measured` while the audit runs or if it ended without results,
+    /// `not_applicable` if none of its pages counts towards the score.
     pub health_score_status: Option<MissingReason>,
-    /// `excellent` from 91, `good` from 71, `fair` from 31, else `weak`.
+    /// Band of the health score: `excellent` from 91, `good` from 71, `fair` from 31, otherwise `weak`.
     #[schemars(example = &"good")]
     pub band: Option<String>,
-    /// Share of pages without an error, percent.
+    /// Percentage of pages without an error.
     #[schemars(example = 94.5)]
     pub error_free_pages_pct: Option<f64>,
-    /// Pages the score is computed from.
+    /// Number of pages that the score is computed from.
     #[schemars(example = 120)]
     pub pages_scored: Option<u32>,
-    /// The score leaves out pages that a limit cut.
+    /// Whether the score lacks pages because a limit ended the crawl.
     pub score_is_partial: bool,
-    /// Health of each category, 0 to 100: the formula of `healthScore` over the checks of the category alone. Members are the
-    /// categories of issues; `null` while it runs, when no page could be scored, and of audits of before there were such scores.
+    /// Health score of each issue category, 0 to 100, by the formula of `healthScore` over the checks of that
+    /// category alone. `null` while the audit runs, if no page could be scored, and for audits that did not record
+    /// it.
     #[schemars(example = &serde_json::json!({ "titles": 82, "links": 100 }))]
     pub category_scores: Option<BTreeMap<String, u8>>,
-    /// Occurrences and issues by severity; `null` until there are results, and of an audit that came to none.
+    /// Numbers of issues and of occurrences by severity; `null` while there are no results.
     pub totals: Option<AuditTotals>,
-    /// The audit before this one.
+    /// Id of the previous audit.
     pub previous_audit_id: Option<String>,
-    /// What is different from the audit before this one, once both have results. Whether they compare like with like says
-    /// `audits.diff`.
+    /// Differences from the previous audit; `null` unless both have results. `audits.diff` says whether the two are
+    /// comparable.
     pub since_previous: Option<AuditTrend>,
-    /// Occurrences by how they changed since the audit before this one, as `audits.diff` counts them; `null` while it runs and
-    /// where there is nothing to compare it with.
+    /// Numbers of occurrences by change since the previous audit, as in `audits.diff`; `null` while the audit runs
+    /// and if there is no audit to compare with.
     pub changes: Option<ChangeCounts>,
-    /// Why it failed.
+    /// Cause of the failure; `null` unless the audit failed.
     pub error: Option<AuditError>,
-    /// Counts changes; part of the `ETag`.
+    /// Version number, incremented by every change; part of the `ETag`.
     #[schemars(example = 3)]
     pub version: i64,
-    /// What the caller may do with it now.
+    /// Actions that the caller may perform now.
     pub allowed_actions: AllowedActions,
 }
 
@@ -218,36 +220,36 @@ pub struct Audit {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AuditConfig {
-    /// Most pages to fetch.
+    /// Maximum number of pages to fetch.
     #[schemars(example = 10_000)]
     pub max_pages: u32,
-    /// Most clicks from the start page.
+    /// Maximum click depth from the start page.
     #[schemars(example = 20)]
     pub max_depth: u16,
-    /// Only these URLs.
+    /// Patterns of the only URLs to crawl; empty for all URLs.
     #[serde(default)]
     pub include: Vec<String>,
-    /// Not these URLs.
+    /// Patterns of URLs to skip.
     #[serde(default)]
     pub exclude: Vec<String>,
-    /// Subdomains belong to the site.
+    /// Whether subdomains are included.
     #[serde(default)]
     pub include_subdomains: bool,
 }
 
-/// URLs of an audit by what became of them.
+/// Counts of the URLs of an audit by crawl state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AuditProgress {
-    /// Known.
+    /// URLs known so far.
     pub discovered: u64,
-    /// Answered.
+    /// URLs that answered.
     pub fetched: u64,
-    /// Waiting.
+    /// URLs waiting to be fetched.
     pub queued: u64,
-    /// Gave no answer.
+    /// URLs that gave no answer.
     pub failed: u64,
-    /// Disallowed by robots.txt.
+    /// URLs disallowed by robots.txt.
     pub blocked: u64,
 }
 
@@ -255,36 +257,36 @@ pub struct AuditProgress {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AuditTotals {
-    /// Occurrences of errors.
+    /// Occurrences with severity `error`.
     pub errors: u64,
-    /// Occurrences of warnings.
+    /// Occurrences with severity `warning`.
     pub warnings: u64,
-    /// Occurrences of notices.
+    /// Occurrences with severity `notice`.
     pub notices: u64,
     /// Distinct issues.
     pub issues: u64,
 }
 
-/// Figures of an audit less those of the audit before.
+/// Figures of an audit minus those of the previous one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AuditTrend {
-    /// Health, in points; `null` when either has none.
+    /// Change of the health score, in points; `null` if either audit has none.
     #[schemars(example = 4)]
     pub health_score: Option<i16>,
-    /// Share of pages without an error, in percentage points; `null` when either has none.
+    /// Change of the share of pages without an error, in percentage points; `null` if either audit has none.
     #[schemars(example = 2.5)]
     pub error_free_pages_pct: Option<f64>,
-    /// Pages the score is computed from; `null` when either has none.
+    /// Change of the number of scored pages; `null` if either audit has none.
     #[schemars(example = 3)]
     pub pages_scored: Option<i64>,
-    /// Occurrences of errors.
+    /// Occurrences with severity `error`.
     #[schemars(example = -7)]
     pub errors: i64,
-    /// Occurrences of warnings.
+    /// Occurrences with severity `warning`.
     #[schemars(example = 0)]
     pub warnings: i64,
-    /// Occurrences of notices.
+    /// Occurrences with severity `notice`.
     #[schemars(example = 12)]
     pub notices: i64,
     /// Distinct issues.
@@ -292,14 +294,14 @@ pub struct AuditTrend {
     pub issues: i64,
 }
 
-/// Why an audit failed.
+/// Cause of a failed audit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AuditError {
-    /// Stable word, such as `robots_unreachable`, `host_unavailable`, `interrupted`.
+    /// Machine-readable code, such as `robots_unreachable`, `host_unavailable`, `interrupted`.
     #[schemars(example = &"robots_unreachable")]
     pub code: String,
-    /// For people.
+    /// Human-readable explanation.
     pub message: String,
 }
 

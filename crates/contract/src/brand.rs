@@ -1,7 +1,7 @@
-//! Brand data: what is to be known of a brand, its products, competitors, answers and calls to action.
+//! Brand data: the profile of a brand, its products, competitors, questions and answers, and calls to action.
 //!
-//! The profile is one record per project. The four resources beside it have a file each; what they share
-//! is here.
+//! The profile is one record per project. Each of the four other resources has its own file; this one holds their
+//! shared types.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,63 +14,63 @@ use crate::{
 };
 
 words! {
-    /// What to do with an item that the project has already.
+    /// Handling of an item that the project already has.
     OnDuplicate {
-        /// Refuse all items with `409 already_exists`.
+        /// Reject all items with `409 already_exists`.
         Refuse = "refuse",
-        /// Leave the existing one as it is, and add the others.
+        /// Keep the existing item and add the others.
         Skip = "skip",
     }
 }
 words! {
-    /// What became of an item.
+    /// Outcome for one item.
     Outcome {
-        /// It was added.
+        /// The item was added.
         Created = "created",
-        /// The project had it already.
+        /// The project already had the item.
         Skipped = "skipped",
     }
 }
 
 operation! {
-    /// Returns the brand profile: what the brand is called, where it is at home, and how it speaks.
+    /// Returns the brand profile: names, domains, category, tone of voice and language.
     ///
-    /// A project that has set nothing has a profile of defaults with version 0.
+    /// A project that has not set a profile has the default one, with version 0.
     GetBrand {
         project;
     }
 }
 
 item! {
-    /// What a brand is called, where it is at home, and how it speaks.
+    /// Profile of a brand: names, domains, category, tone of voice and language.
     Profile,
-    /// Changes the members that are named; `null` clears those that may be empty. A list is replaced as a whole.
+    /// Changes the given fields; `null` clears a nullable field. A list is replaced as a whole.
     UpdateBrand { project; }
     {
-        /// Name; the project's unless set.
+        /// Name; defaults to the project's name.
         #[schemars(length(min = 1, max = 200), example = &"Fern & Fir")]
         name: String,
         /// Other spellings and short names.
         #[schemars(length(max = 50), inner(length(min = 1, max = 200)), example = ["FernFir"])]
         aliases: Vec<String>,
-        /// Domains that are the brand's own beside the project's.
+        /// Domains of the brand in addition to the project's.
         #[schemars(length(max = 50), inner(length(min = 1, max = 253)), example = ["fernfir.example"])]
         domains: Vec<String>,
-        /// What it is, in the words of its market.
+        /// Category of the brand, as its market calls it.
         #[schemars(length(min = 1, max = 200), example = &"office furniture")]
         category: Option<String>,
-        /// How its texts sound.
+        /// Tone of voice of its texts.
         #[schemars(length(min = 1, max = 1000), example = &"plain, warm, no superlatives")]
         tone: Option<String>,
-        /// Phrases that its texts must not hold.
+        /// Phrases that must not appear in its texts.
         #[schemars(length(max = 200), inner(length(min = 1, max = 200)), example = ["game changer"])]
         banned_phrases: Vec<String>,
-        /// Language of its texts, BCP 47; the project's unless set.
+        /// Language of its texts (BCP 47); defaults to the project's.
         #[schemars(length(min = 2, max = 35), example = &"en")]
         language: Option<String>,
-        /// Its name is also an ordinary word: a mention needs more to go by than the name.
+        /// Whether the name is also an ordinary word, so that the name alone does not count as a mention.
         ambiguous: bool,
-        /// Phrases near which its name means something else.
+        /// Phrases that show, near the name, that something else is meant.
         #[schemars(length(max = 100), inner(length(min = 1, max = 200)), example = ["fern leaf"])]
         negative_context: Vec<String>,
     }
@@ -80,17 +80,17 @@ item! {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Brand {
-    /// The project.
+    /// Id of the project.
     pub project_id: String,
-    /// What it holds.
+    /// The profile.
     #[serde(flatten)]
     pub profile: Profile,
-    /// Counts changes; 0 before the first. Part of the `ETag`.
+    /// Version number, incremented by every change; 0 before the first. Part of the `ETag`.
     #[schemars(example = 1)]
     pub version: i64,
-    /// When it last changed; `null` before the first change.
+    /// Time of the last change; `null` before the first.
     pub updated_at: Option<Instant>,
-    /// What the caller may do with it now.
+    /// Actions that the caller may perform now.
     pub allowed_actions: AllowedActions,
 }
 
@@ -103,7 +103,7 @@ impl Answer for Brand {
     }
 }
 
-/// An item of brand data as it is kept.
+/// A stored item of brand data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "{T}Item")]
@@ -111,17 +111,17 @@ pub struct Item<T> {
     /// Identifier.
     #[schemars(example = &"01936f33-8a1e-7c44-b1d2-0d4b8f2f7a10")]
     pub id: String,
-    /// What it holds.
+    /// The item.
     #[serde(flatten)]
     pub data: T,
-    /// Counts changes; part of the `ETag`.
+    /// Version number, incremented by every change; part of the `ETag`.
     #[schemars(example = 1)]
     pub version: i64,
-    /// When it was added.
+    /// Time at which it was added.
     pub created_at: Instant,
-    /// When it last changed.
+    /// Time of the last change.
     pub updated_at: Instant,
-    /// What the caller may do with it now.
+    /// Actions that the caller may perform now.
     pub allowed_actions: AllowedActions,
 }
 
@@ -137,7 +137,7 @@ where
     }
 }
 
-/// What became of the items of a request, in their order.
+/// Outcomes for the items of a request, in the same order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "{T}Added")]
 pub struct Added<T> {
@@ -147,15 +147,15 @@ pub struct Added<T> {
 
 impl<T> Answer for Added<T> where T: Serialize + serde::de::DeserializeOwned + JsonSchema + Send + 'static {}
 
-/// What became of an item.
+/// Outcome for one item.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "{T}AddedItem")]
 pub struct AddedItem<T> {
-    /// Whether it was added.
+    /// Whether the item was added or skipped.
     pub outcome: Outcome,
     /// The item that was added; `null` if it was skipped.
     pub item: Option<Item<T>>,
-    /// Id of the item that was there already; `null` if it was added.
+    /// Id of the item that already existed; `null` if it was added.
     pub existing_id: Option<String>,
 }

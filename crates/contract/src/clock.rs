@@ -1,4 +1,4 @@
-//! Time and ids, passed in everywhere, so that tests control them.
+//! Source of time and ids, passed as a parameter so that tests control it.
 
 use std::{
     fmt,

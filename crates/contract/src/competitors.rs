@@ -8,14 +8,14 @@ use crate::{
     declare::{item, operation},
 };
 
-/// Something said of a competitor, with where it is said.
+/// A statement about a competitor, with its source.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Claim {
-    /// What is said.
+    /// The statement.
     #[schemars(length(min = 1, max = 1000), example = &"Ships within 30 days")]
     pub text: String,
-    /// Where.
+    /// URL of the source.
     #[schemars(length(min = 1, max = 2048), example = &"https://oakworks.example/shipping")]
     pub source_url: String,
 }
@@ -29,16 +29,16 @@ operation! {
 }
 
 operation! {
-    /// Adds competitors, at most 100 per call and 2,000 in all: every one or, if any is at fault, none.
+    /// Adds competitors, at most 100 per call and 2,000 in total. If any of them is invalid, none is added.
     ///
-    /// A name is unique whatever its case and spaces, and so is the registrable part of a domain, which is
-    /// never the brand's own: a second one answers `409 already_exists`, or is left out with `onDuplicate: skip`.
+    /// Names are unique, ignoring case and white space, and so are registrable domains, which must not be the brand's
+    /// own. A duplicate answers `409 already_exists`, or is skipped with `onDuplicate: skip`.
     CreateCompetitors {
         project;
         /// The competitors.
         #[schemars(length(min = 1, max = 100))]
         json items: Vec<Competitor>,
-        /// What to do with those that are there already; `refuse` unless given.
+        /// Handling of competitors that already exist; default `refuse`.
         on_duplicate: Option<OnDuplicate>,
     }
 }
@@ -47,7 +47,7 @@ operation! {
     /// Returns one competitor.
     GetCompetitor {
         project;
-        /// The competitor.
+        /// Id of the competitor.
         #[schemars(example = &"01936f33-8a1e-7c44-b1d2-0d4b8f2f7a10")]
         competitor_id: String,
     }
@@ -57,7 +57,7 @@ operation! {
     /// Deletes a competitor.
     DeleteCompetitor {
         project;
-        /// The competitor.
+        /// Id of the competitor.
         #[schemars(example = &"01936f33-8a1e-7c44-b1d2-0d4b8f2f7a10")]
         competitor_id: String,
     }
@@ -66,10 +66,10 @@ operation! {
 item! {
     /// A competitor of the brand.
     Competitor,
-    /// Changes the members that are named; `null` clears those that may be empty. A list is replaced as a whole.
+    /// Changes the given fields; `null` clears a nullable field. A list is replaced as a whole.
     UpdateCompetitor {
         project;
-        /// The competitor.
+        /// Id of the competitor.
         #[schemars(example = &"01936f33-8a1e-7c44-b1d2-0d4b8f2f7a10")]
         competitor_id: String,
     }
@@ -77,24 +77,24 @@ item! {
         /// Name.
         #[schemars(length(min = 1, max = 200), example = &"Oakworks")]
         name: String,
-        /// Its website: a host, or scheme, host and port.
+        /// Website: a host, or scheme, host and port.
         #[schemars(length(min = 1, max = 300), example = &"oakworks.example")]
         domain: String,
         /// Other spellings and short names.
         #[schemars(length(max = 50), inner(length(min = 1, max = 200)))]
         aliases: Vec<String>,
-        /// Further domains of it.
+        /// Further domains of the competitor.
         #[schemars(length(max = 50), inner(length(min = 1, max = 300)))]
         owned_domains: Vec<String>,
-        /// Its name is also an ordinary word: a mention needs more to go by than the name.
+        /// Whether the name is also an ordinary word, so that the name alone does not count as a mention.
         ambiguous: bool,
-        /// For people.
+        /// Notes for people.
         #[schemars(length(min = 1, max = 5000))]
         notes: Option<String>,
-        /// What is said of it, and where.
+        /// Statements about the competitor, with their sources.
         #[schemars(length(max = 100))]
         json claims: Vec<Claim>,
-        /// Whether it is compared with; `true` unless given.
+        /// Whether the brand is compared with it; default `true`.
         active: bool = true,
     }
 }

@@ -1,4 +1,4 @@
-//! Calls to action: what a text invites its readers to do.
+//! Calls to action: invitations to readers, placed in texts.
 
 use crate::{
     Instant,
@@ -9,7 +9,7 @@ use crate::{
 };
 
 words! {
-    /// Where in a text a call to action stands.
+    /// Position of a call to action in a text.
     #[derive(Default)]
     Placement {
         /// Between two paragraphs.
@@ -17,7 +17,7 @@ words! {
         /// At the end.
         #[default]
         End = "end",
-        /// In a box of its own.
+        /// In a separate box.
         Banner = "banner",
     }
 }
@@ -31,16 +31,16 @@ operation! {
 }
 
 operation! {
-    /// Adds calls to action, at most 100 per call and 2,000 in all: every one or, if any is at fault, none.
+    /// Adds calls to action, at most 100 per call and 2,000 in total. If any of them is invalid, none is added.
     ///
-    /// A label is unique per URL whatever its case and spaces: a second one answers `409 already_exists`,
-    /// or is left out with `onDuplicate: skip`.
+    /// Labels are unique per URL, ignoring case and white space. A duplicate answers `409 already_exists`, or is
+    /// skipped with `onDuplicate: skip`.
     CreateCtas {
         project;
         /// The calls to action.
         #[schemars(length(min = 1, max = 100))]
         json items: Vec<Cta>,
-        /// What to do with those that are there already; `refuse` unless given.
+        /// Handling of calls to action that already exist; default `refuse`.
         on_duplicate: Option<OnDuplicate>,
     }
 }
@@ -49,7 +49,7 @@ operation! {
     /// Returns one call to action.
     GetCta {
         project;
-        /// The call to action.
+        /// Id of the call to action.
         #[schemars(example = &"01936f33-8a1e-7c44-b1d2-0d4b8f2f7a10")]
         cta_id: String,
     }
@@ -59,48 +59,48 @@ operation! {
     /// Deletes a call to action.
     DeleteCta {
         project;
-        /// The call to action.
+        /// Id of the call to action.
         #[schemars(example = &"01936f33-8a1e-7c44-b1d2-0d4b8f2f7a10")]
         cta_id: String,
     }
 }
 
 item! {
-    /// A call to action: chosen for a text by intent and language, the highest priority first.
+    /// A call to action. Texts use those that match their intent and language, highest priority first.
     Cta,
-    /// Changes the members that are named; `null` clears those that may be empty. A list is replaced as a whole.
+    /// Changes the given fields; `null` clears a nullable field. A list is replaced as a whole.
     UpdateCta {
         project;
-        /// The call to action.
+        /// Id of the call to action.
         #[schemars(example = &"01936f33-8a1e-7c44-b1d2-0d4b8f2f7a10")]
         cta_id: String,
     }
     {
-        /// What it says on the link.
+        /// Text of the link.
         #[schemars(length(min = 1, max = 100), example = &"Try it at home")]
         label: String,
-        /// Where the link leads.
+        /// Target URL of the link.
         #[schemars(length(min = 1, max = 2048), example = &"https://fernfir.example/trial")]
         url: String,
-        /// Text beside the link.
+        /// Text next to the link.
         #[schemars(length(min = 1, max = 500))]
         text: Option<String>,
-        /// Where in a text it stands; `end` unless given.
+        /// Position in a text; default `end`.
         placement: Placement,
-        /// Higher is chosen first; 0 unless given.
+        /// Priority, 0 to 100; higher is chosen first; default 0.
         #[schemars(range(min = 0, max = 100), example = 10)]
         priority: i64,
-        /// Intents it suits; empty is every one.
+        /// Search intents it suits; empty for all.
         #[schemars(length(max = 4))]
         intents: Vec<Intent>,
-        /// The product it is about.
+        /// Id of the product it is about.
         #[schemars(length(max = 36), example = &"01936f33-8a1e-7c44-b1d2-0d4b8f2f7a10")]
         product_id: Option<String>,
-        /// From when on it is used.
+        /// Start of the period in which it is used; `null` for no start.
         active_from: Option<Instant>,
-        /// Until when it is used.
+        /// End of the period in which it is used; `null` for no end.
         active_to: Option<Instant>,
-        /// Language, BCP 47; `null` is every one.
+        /// Language (BCP 47); `null` for all languages.
         #[schemars(length(min = 2, max = 35), example = &"en")]
         language: Option<String>,
     }

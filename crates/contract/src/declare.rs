@@ -1,6 +1,6 @@
-//! How an operation is declared: its doc, its own members, nothing else.
+//! Macros that declare an operation by its documentation and its fields.
 
-/// Declares what an operation takes. Doc comments become its description on every surface, and
+/// Declares the parameters of an operation. Doc comments become its description on every surface, and
 /// `#[schemars(…)]` on a member its limits.
 ///
 /// `project;` stands for `project_id`, `paging;` for `limit` and `cursor`. The type of a member says
@@ -17,7 +17,7 @@
 /// | `text name: Option<String>` | may be left out | as `file`, as `--name`; has to be UTF-8 |
 /// | `json name: …` | as without `json` | JSON, `@file` that holds it, or `@-` for standard input |
 ///
-/// What is a word, a number or a text parses by its `FromStr`; an object or a list of objects needs `json`.
+/// Words, numbers and texts are parsed by their `FromStr`; an object or a list of objects needs `json`.
 macro_rules! operation {
     ($(#[$doc:meta])* $name:ident { $($members:tt)* }) => {
         $crate::declare::operation!(@members [$(#[$doc])* $name] [] $($members)*);
@@ -32,7 +32,7 @@ macro_rules! operation {
     };
     (@members $head:tt [$($done:tt)*] project; $($rest:tt)*) => {
         $crate::declare::operation!(@members $head [$($done)*
-            /// The project.
+            /// Id of the project.
             #[arg(long = "project", env = "SEARCHWRIGHT_PROJECT", default_value = "", hide_default_value = true)]
             #[schemars(example = &"01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c")]
             pub project_id: String,
@@ -40,10 +40,10 @@ macro_rules! operation {
     };
     (@members $head:tt $done:tt paging; $($rest:tt)*) => {
         $crate::declare::operation!(@members $head $done
-            /// Records per page; 25 unless given.
+            /// Records per page, 1 to 100; default 25.
             #[schemars(range(min = 1, max = 100))]
             limit: Option<u8>,
-            /// `nextCursor` of the page before, with the same filters.
+            /// `nextCursor` of the previous page, with the same filters.
             #[schemars(length(max = 512))]
             cursor: Option<String>,
             $($rest)*
@@ -107,7 +107,7 @@ macro_rules! operation {
 }
 pub(crate) use operation;
 
-/// Declares the members of a record once, for those who make one, who read one and who change one:
+/// Declares the members of a record once, for creating, reading and changing it:
 ///
 /// a struct of them, and an operation that takes first its own members, then each of these as one that may
 /// be left out. Its `apply` writes what was named into a record. Members are as in [`operation!`]:
@@ -142,7 +142,7 @@ macro_rules! item {
         }
 
         impl $update {
-            /// Writes what was named into a record.
+            /// Writes the given members into a record.
             pub fn apply(self, record: &mut $name) {
                 $($crate::declare::item!(@$how self record $member);)*
             }
@@ -203,7 +203,7 @@ macro_rules! item {
 }
 pub(crate) use item;
 
-/// The default of members that are `true` unless given.
+/// Default of members that are `true` unless given.
 pub(crate) const fn yes() -> bool {
     true
 }

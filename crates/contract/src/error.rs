@@ -1,4 +1,4 @@
-//! How a call fails: RFC 9457 problem documents whose `code` is the stable contract.
+//! Errors of calls: RFC 9457 problem documents whose `code` is the stable contract.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 macro_rules! codes {
     ($($variant:ident $status:literal $text:literal $title:literal,)*) => {
-        /// Why a call failed. Each has one status.
+        /// Error code of a failed call. Each has one HTTP status.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Code {
             $(#[doc = $title] $variant,)*
@@ -22,17 +22,17 @@ macro_rules! codes {
                 match self { $(Self::$variant => $status,)* }
             }
 
-            /// As on the wire.
+            /// Text form, as in JSON.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $text,)* }
             }
 
-            /// One line for people.
+            /// Human-readable title, one line.
             pub const fn title(self) -> &'static str {
                 match self { $(Self::$variant => $title,)* }
             }
 
-            /// Reads the wire form.
+            /// Parses the text form.
             pub fn parse(text: &str) -> Option<Self> {
                 match text { $($text => Some(Self::$variant),)* _ => None }
             }
@@ -41,37 +41,37 @@ macro_rules! codes {
 }
 codes! {
     MalformedRequest 400 "malformed_request" "The request is malformed",
-    MalformedJson 400 "malformed_json" "The body is not the JSON that is accepted",
-    InvalidCursor 400 "invalid_cursor" "The cursor is not one of this list",
+    MalformedJson 400 "malformed_json" "The body is not acceptable JSON",
+    InvalidCursor 400 "invalid_cursor" "The cursor does not belong to this list",
     InvalidIdempotencyKey 400 "invalid_idempotency_key" "The Idempotency-Key is malformed",
     Unauthenticated 401 "unauthenticated" "No credential was sent",
     InvalidToken 401 "invalid_token" "The credential is not valid",
     TokenExpired 401 "token_expired" "The credential has expired",
     ProjectForbidden 403 "project_forbidden" "This project is not accessible with this credential",
-    ProjectNotSelected 403 "project_not_selected" "No project is implied by this credential",
+    ProjectNotSelected 403 "project_not_selected" "The credential does not select a project",
     InsufficientScope 403 "insufficient_scope" "The credential lacks a scope",
     AgentAutonomyRequired 403 "agent_autonomy_required" "Agent Autonomy is not enabled",
     ConfirmationRequired 403 "confirmation_required" "A person has to confirm this",
     QuotaExceeded 403 "quota_exceeded" "A monthly quota is used up",
-    NotFound 404 "not_found" "There is no such thing",
+    NotFound 404 "not_found" "Not found",
     MethodNotAllowed 405 "method_not_allowed" "The method is not allowed here",
     RequestTimeout 408 "request_timeout" "The request took too long to arrive",
     IdempotencyInProgress 409 "idempotency_in_progress" "The first request with this key is still running",
-    AlreadyExists 409 "already_exists" "It exists already",
-    InvalidState 409 "invalid_state" "The present state does not allow this",
-    UnpublishUnsupported 409 "unpublish_unsupported" "The provider cannot take a post back",
-    ProviderNotConfigured 409 "provider_not_configured" "A provider is needed and none is configured",
+    AlreadyExists 409 "already_exists" "The record already exists",
+    InvalidState 409 "invalid_state" "The current state does not allow this",
+    UnpublishUnsupported 409 "unpublish_unsupported" "The provider does not support unpublishing",
+    ProviderNotConfigured 409 "provider_not_configured" "No provider is configured for this",
     PreconditionFailed 412 "precondition_failed" "The record has changed since it was read",
     PayloadTooLarge 413 "payload_too_large" "The body is too large",
     UriTooLong 414 "uri_too_long" "The URI is too long",
     UnsupportedMediaType 415 "unsupported_media_type" "The body has the wrong media type",
-    ValidationFailed 422 "validation_failed" "Some members are not valid",
-    UnknownField 422 "unknown_field" "A member is not known here",
+    ValidationFailed 422 "validation_failed" "Some fields are not valid",
+    UnknownField 422 "unknown_field" "Unknown field",
     ConnectNotSupported 422 "connect_not_supported" "This provider cannot be connected",
     TooManyItems 422 "too_many_items" "There are too many items",
     IdempotencyKeyReused 422 "idempotency_key_reused" "The Idempotency-Key was used for another request",
     PreconditionRequired 428 "precondition_required" "If-Match is required",
-    RateLimitExceeded 429 "rate_limit_exceeded" "The rate limit is hit",
+    RateLimitExceeded 429 "rate_limit_exceeded" "The rate limit is exceeded",
     HeadersTooLarge 431 "headers_too_large" "The headers are too large",
     InternalError 500 "internal_error" "Something went wrong on the server",
     ProviderError 502 "provider_error" "A provider refused or failed",
@@ -128,55 +128,55 @@ impl JsonSchema for Code {
     }
 }
 
-/// One thing wrong with one member of a request.
+/// One fault of one field of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Fault {
     /// JSON Pointer (RFC 6901) into the body, or `/name` of a query parameter.
     pub pointer: String,
-    /// Stable word for what is wrong, such as `too_long`, `required`, `unknown_field`.
+    /// Machine-readable kind of fault, such as `too_long`, `required`, `unknown_field`.
     pub code: String,
-    /// For people.
+    /// Human-readable explanation.
     pub detail: String,
 }
 
-/// RFC 9457 problem document, the one shape of every error under `/v1`.
+/// RFC 9457 problem document, the format of every error under `/v1`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Problem {
     /// URI of this kind of problem.
     #[serde(rename = "type")]
     pub kind: String,
-    /// One line, the same for every problem of this code.
+    /// Human-readable title, the same for every problem with this code.
     pub title: String,
     /// HTTP status.
     pub status: u16,
-    /// What went wrong this time. Prose, not for programs.
+    /// Human-readable explanation of this failure; not meant for programs.
     pub detail: String,
-    /// The stable contract.
+    /// Machine-readable error code, the stable contract.
     pub code: Code,
-    /// Equals the `X-Request-Id` header; quote it when reporting.
+    /// Value of the `X-Request-Id` header; quote it when reporting a problem.
     #[serde(default)]
     pub request_id: String,
     /// Whether the same request may succeed later without a change.
     pub retryable: bool,
-    /// One entry per fault of the request.
+    /// Faults of the request, one entry each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<Fault>,
-    /// The next step for the caller, where there is one.
+    /// Suggested next step for the caller, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
-    /// Members of this code: `existingId`, `existingUrl`, `from`, `to`, `allowed`, `resource`, `scope`,
-    /// `metric`, `limit`, `used`, `resetsAt`.
+    /// Additional members that depend on the code: `existingId`, `existingUrl`, `from`, `to`, `allowed`, `resource`,
+    /// `scope`, `metric`, `limit`, `used`, `resetsAt`.
     #[serde(flatten)]
     pub extra: serde_json::Map<String, serde_json::Value>,
-    /// Seconds until a retry is worth it; sent as `Retry-After`.
+    /// Seconds to wait before a retry; sent as `Retry-After`.
     #[serde(skip)]
     #[schemars(skip)]
     pub retry_after: Option<u32>,
 }
 
 impl Problem {
-    /// A problem of this code with its prose.
+    /// Creates a problem with a code and an explanation.
     pub fn new(code: Code, detail: impl Into<String>) -> Self {
         Self {
             kind: format!("https://searchwright.dev/errors/{}", code.as_str()),
@@ -193,28 +193,29 @@ impl Problem {
         }
     }
 
-    /// With the next step.
+    /// Adds a suggested next step.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// With a member of its own.
+    /// Adds a member.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<serde_json::Value>) -> Self {
         self.extra.insert(name.to_owned(), value.into());
         self
     }
 
-    /// With seconds to wait.
+    /// Sets the seconds to wait before a retry.
     #[must_use]
     pub fn after(mut self, seconds: u32) -> Self {
         self.retry_after = Some(seconds);
         self
     }
 
-    /// Faults of the arguments: `unknown_field` or `too_many_items` when that is all there is, else `validation_failed`.
+    /// Creates a problem from faults of the arguments: `unknown_field` or `too_many_items` if all faults are of that
+    /// kind, else `validation_failed`.
     pub fn faults(errors: Vec<Fault>) -> Self {
         let all = |code: &str| errors.iter().all(|f| f.code == code);
         let code = match () {
@@ -224,7 +225,7 @@ impl Problem {
         };
         let detail = match errors.as_slice() {
             [one] => format!("{}: {}", one.pointer, one.detail),
-            many => format!("{} members are not valid", many.len()),
+            many => format!("{} fields are not valid", many.len()),
         };
         Self {
             errors,
@@ -232,7 +233,7 @@ impl Problem {
         }
     }
 
-    /// One fault of one member.
+    /// Creates a problem from one fault of one field.
     pub fn fault(pointer: &str, code: &str, detail: impl Into<String>) -> Self {
         Self::faults(vec![Fault {
             pointer: pointer.to_owned(),
@@ -241,7 +242,7 @@ impl Problem {
         }])
     }
 
-    /// `404 not_found` of a kind of record.
+    /// Creates a `404 not_found` for a kind of record.
     pub fn not_found(resource: &str) -> Self {
         Self::new(
             Code::NotFound,
@@ -250,7 +251,7 @@ impl Problem {
         .with("resource", resource)
     }
 
-    /// `409 invalid_state` with what would have been possible.
+    /// Creates a `409 invalid_state` with the states that are allowed.
     pub fn invalid_state(from: &str, to: &str, allowed: &[&str]) -> Self {
         let allowed: Vec<serde_json::Value> = allowed.iter().map(|s| (*s).into()).collect();
         Self::new(Code::InvalidState, format!("cannot go from {from} to {to}"))

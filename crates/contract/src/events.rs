@@ -1,4 +1,4 @@
-//! Events: what happened, written in the transaction of the change (outbox).
+//! Events, written in the transaction of the change they report (outbox).
 
 use schemars::{JsonSchema, Schema, generate::SchemaSettings};
 use serde::{Deserialize, Serialize};
@@ -10,77 +10,79 @@ use crate::{
 words! {
     /// Kind of an event.
     EventType {
-        /// A post was made.
+        /// A post was created.
         PostCreated = "post.created",
         /// A post was changed.
         PostUpdated = "post.updated",
         /// A post was written by a job.
         PostGenerated = "post.generated",
-        /// A job could not write a post.
+        /// Writing a post failed.
         PostGenerationFailed = "post.generation_failed",
         /// A post is live at its provider.
         PostPublished = "post.published",
-        /// A post could not be published.
+        /// Publishing a post failed.
         PostPublishFailed = "post.publish_failed",
         /// A post is no longer live.
         PostUnpublished = "post.unpublished",
         /// Keywords were found.
         KeywordGenerated = "keyword.generated",
-        /// An audit has finished, wholly or partly.
+        /// An audit finished with results, complete or partial.
         AuditCompleted = "audit.completed",
-        /// An audit could not be done.
+        /// An audit failed.
         AuditFailed = "audit.failed",
-        /// An issue occurs that did not before.
+        /// An issue occurs for the first time.
         IssueOpened = "issue.opened",
-        /// An issue occurs nowhere any more.
+        /// An issue no longer occurs on any page.
         IssueResolved = "issue.resolved",
-        /// An issue occurs again where it was resolved, on so many pages as `occurrences` says.
+        /// An issue occurs again on pages where it had been resolved; `occurrences` has their number.
         IssueReopened = "issue.reopened",
-        /// Tracked prompts were asked.
+        /// A run of tracked prompts finished.
         VisibilityRunCompleted = "visibility.run_completed",
-        /// An assistant mentions the brand where it did not.
+        /// An assistant now mentions the brand where it did not before.
         VisibilityMentionGained = "visibility.mention_gained",
         /// An assistant no longer mentions the brand.
         VisibilityMentionLost = "visibility.mention_lost",
-        /// A publishing provider can be used.
+        /// A publishing provider was connected.
         IntegrationConnected = "integration.connected",
-        /// A publishing provider can no longer be used.
+        /// A publishing provider was disconnected.
         IntegrationDisconnected = "integration.disconnected",
-        /// The autopilot stopped by itself.
+        /// The autopilot paused itself.
         AutopilotPaused = "autopilot.paused",
         /// The autopilot published a post.
         AutopilotPublished = "autopilot.published",
-        /// Somebody asked for a test of a webhook.
+        /// A test of a webhook was requested.
         WebhookTest = "webhook.test",
     }
 }
 
 operation! {
-    /// Lists what happened in a project, oldest first: the events that webhooks are told of, for callers that cannot receive a POST.
+    /// Lists the events of a project, oldest first: the same events that are sent to webhooks, for callers that
+    /// cannot receive a POST.
     ///
-    /// A page with events has a `nextCursor`, also when they are the newest: keep it, and ask again with it later. Nothing is left out and nothing
-    /// comes twice. An empty page has none: nothing is new. Kept for 30 days.
-    /// With `Accept: text/event-stream` the same events come as server-sent events as they happen; `Last-Event-ID` goes on after an event.
+    /// A page with events always has a `nextCursor`, even at the newest event: store it and pass it with the next
+    /// poll. No event is skipped or repeated. An empty page means that there is nothing new, and has no cursor.
+    /// Events are kept for 30 days. With `Accept: text/event-stream` the events arrive as server-sent events as they
+    /// happen; `Last-Event-ID` resumes after an event.
     ListEvents {
         project;
-        /// Only this kind.
+        /// Only events of this kind.
         event: Option<EventType>,
         paging;
     }
 }
 
-/// One event. Thin: read the records it names for more.
+/// One event. It holds ids and little more: read the records it names for the rest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Event {
     /// Identifier (UUIDv7).
     pub id: String,
-    /// Kind.
+    /// Kind of the event.
     #[serde(rename = "type")]
     pub kind: EventType,
-    /// When it happened.
+    /// Time of the event.
     pub timestamp: Instant,
-    /// The project.
+    /// Id of the project.
     pub project_id: String,
     /// Ids and versions of the records concerned.
     pub data: serde_json::Value,
@@ -90,15 +92,15 @@ pub struct Event {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PostData {
-    /// The post.
+    /// Id of the post.
     pub post_id: String,
-    /// Its version; an event with a lower one is older.
+    /// Version of the post; a lower number means an older event.
     pub version: i64,
-    /// Where it stands.
+    /// Status of the post.
     pub status: PostStatus,
-    /// Its title.
+    /// Title of the post.
     pub title: Option<String>,
-    /// Where it is live.
+    /// Public URL of the post; `null` if it is not live.
     pub url: Option<String>,
 }
 
@@ -106,11 +108,11 @@ pub struct PostData {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct KeywordData {
-    /// The job that found them.
+    /// Id of the job that found the keywords.
     pub job_id: String,
-    /// How many are new.
+    /// Number of new keywords.
     pub added: u64,
-    /// Which.
+    /// Ids of the new keywords.
     pub keyword_ids: Vec<String>,
 }
 
@@ -118,11 +120,11 @@ pub struct KeywordData {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AuditData {
-    /// The audit.
+    /// Id of the audit.
     pub audit_id: String,
     /// `completed` or `partial`.
     pub status: AuditStatus,
-    /// 0 to 100; `null` without a page that counts.
+    /// Health score, 0 to 100; `null` if no page counts towards it.
     pub health_score: Option<u8>,
 }
 
@@ -130,11 +132,11 @@ pub struct AuditData {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AuditFailure {
-    /// The audit.
+    /// Id of the audit.
     pub audit_id: String,
-    /// Its version.
+    /// Version of the audit.
     pub version: i64,
-    /// Why it failed, as in the audit's `error.code`.
+    /// Cause of the failure, the audit's `error.code`.
     pub error: Option<String>,
 }
 
@@ -142,28 +144,28 @@ pub struct AuditFailure {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct IssueData {
-    /// The issue.
+    /// Id of the issue.
     pub issue_id: String,
-    /// Its check.
+    /// Id of the check.
     pub check_id: Option<String>,
-    /// The audit that found it out.
+    /// Id of the audit that detected the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audit_id: Option<String>,
-    /// The recheck that found it out.
+    /// Id of the recheck that detected the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recheck_id: Option<String>,
-    /// Pages where it was resolved and occurs again; of `issue.reopened` only.
+    /// Number of pages on which it occurs again after it was resolved; only in `issue.reopened`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub occurrences: Option<u64>,
 }
 
-/// `data` of an event about a place to publish.
+/// `data` of an event about an integration.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct IntegrationData {
     /// The provider.
     pub provider: Provider,
-    /// The connection.
+    /// Id of the connection.
     pub connection_id: String,
 }
 
@@ -171,12 +173,12 @@ pub struct IntegrationData {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TestData {
-    /// The webhook that is tested.
+    /// Id of the tested webhook.
     pub webhook_id: String,
 }
 
 impl EventType {
-    /// JSON Schema of its `data`; `None` for a kind that this version does not send yet.
+    /// Returns the JSON Schema of its `data`; `None` for a kind that this version does not send yet.
     pub fn data_schema(self) -> Option<Schema> {
         let generator = || {
             SchemaSettings::draft2020_12()

@@ -1,4 +1,4 @@
-//! Questions that people ask, with the brand's answers.
+//! Frequently asked questions with the brand's answers.
 
 use crate::{
     Instant,
@@ -15,16 +15,17 @@ operation! {
 }
 
 operation! {
-    /// Adds questions with answers, at most 100 per call and 2,000 in all: every one or, if any is at fault, none.
+    /// Adds questions with answers, at most 100 per call and 2,000 in total. If any of them is invalid, none is
+    /// added.
     ///
-    /// A question is unique per language whatever its case and spaces: a second one answers
-    /// `409 already_exists`, or is left out with `onDuplicate: skip`.
+    /// Questions are unique per language, ignoring case and white space. A duplicate answers `409 already_exists`, or
+    /// is skipped with `onDuplicate: skip`.
     CreateFaqs {
         project;
         /// The questions with their answers.
         #[schemars(length(min = 1, max = 100))]
         json items: Vec<Faq>,
-        /// What to do with those that are there already; `refuse` unless given.
+        /// Handling of questions that already exist; default `refuse`.
         on_duplicate: Option<OnDuplicate>,
     }
 }
@@ -33,7 +34,7 @@ operation! {
     /// Returns one question with its answer.
     GetFaq {
         project;
-        /// The question.
+        /// Id of the question.
         #[schemars(example = &"01936f33-8a1e-7c44-b1d2-0d4b8f2f7a10")]
         faq_id: String,
     }
@@ -43,7 +44,7 @@ operation! {
     /// Deletes a question with its answer.
     DeleteFaq {
         project;
-        /// The question.
+        /// Id of the question.
         #[schemars(example = &"01936f33-8a1e-7c44-b1d2-0d4b8f2f7a10")]
         faq_id: String,
     }
@@ -52,30 +53,30 @@ operation! {
 item! {
     /// A question with the brand's answer.
     Faq,
-    /// Changes the members that are named; `null` clears those that may be empty. A list is replaced as a whole.
+    /// Changes the given fields; `null` clears a nullable field. A list is replaced as a whole.
     UpdateFaq {
         project;
-        /// The question.
+        /// Id of the question.
         #[schemars(example = &"01936f33-8a1e-7c44-b1d2-0d4b8f2f7a10")]
         faq_id: String,
     }
     {
-        /// What is asked.
+        /// The question.
         #[schemars(length(min = 1, max = 300), example = &"How high does the desk go?")]
         question: String,
-        /// The answer, Markdown.
+        /// The answer, in Markdown.
         #[schemars(length(min = 1, max = 10_000), example = &"Up to **128 cm**.")]
         answer: String,
-        /// Where the answer is on record.
+        /// URL of the source of the answer.
         #[schemars(length(min = 1, max = 2048))]
         source_url: Option<String>,
-        /// Language, BCP 47; the project's unless given.
+        /// Language (BCP 47); defaults to the project's.
         #[schemars(length(min = 2, max = 35), example = &"en")]
         language: Option<String>,
         /// Labels.
         #[schemars(length(max = 50), inner(length(min = 1, max = 100)), example = ["height"])]
         tags: Vec<String>,
-        /// When somebody last checked that the answer holds.
+        /// Time at which a person last verified the answer.
         verified_at: Option<Instant>,
     }
 }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(i64);
 
-/// Not an instant of the form `2026-11-21T10:00:00.000Z`.
+/// Error for a text that is not an instant of the form `2026-11-21T10:00:00.000Z`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not an instant of the form 2026-11-21T10:00:00.000Z")]
 pub struct NotAnInstant;
@@ -20,7 +20,7 @@ const MIN: i64 = -62_167_219_200_000;
 const MAX: i64 = 253_402_207_199_999; // within what jiff holds
 
 impl Instant {
-    /// From milliseconds since the Unix epoch, held within years 0000 to 9999.
+    /// Creates an instant from milliseconds since the Unix epoch, clamped to the years 0000 to 9999.
     pub fn from_millis(millis: i64) -> Self {
         Self(millis.clamp(MIN, MAX))
     }
@@ -30,13 +30,13 @@ impl Instant {
         self.0
     }
 
-    /// Later by so many milliseconds.
+    /// Returns the instant so many milliseconds later.
     #[must_use]
     pub fn plus_millis(self, millis: i64) -> Self {
         Self::from_millis(self.0.saturating_add(millis))
     }
 
-    /// The 24 characters.
+    /// Returns the 24 characters of the text form.
     pub fn to_text(self) -> [u8; 24] {
         let at = Timestamp::from_millisecond(self.0).map_or(DateTime::ZERO, |t| Offset::UTC.to_datetime(t));
         let mut text = *b"0000-00-00T00:00:00.000Z";
@@ -56,7 +56,7 @@ impl Instant {
         text
     }
 
-    /// Reads the 24 characters, and nothing else.
+    /// Parses the 24 characters, and no other form.
     pub fn from_text(text: &str) -> Result<Self, NotAnInstant> {
         let b: &[u8; 24] = text.as_bytes().try_into().map_err(|_| NotAnInstant)?;
         let shape = [

@@ -1,4 +1,4 @@
-//! Jobs: work that ends later than the call that started it. The one way to follow any of it.
+//! Jobs: asynchronous work, which ends after the call that started it. Any such work is followed here.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,25 +8,25 @@ use crate::{
 };
 
 words! {
-    /// Where a job stands.
+    /// Status of a job.
     JobStatus {
-        /// Waits for a worker.
+        /// Waiting for a worker.
         Queued = "queued",
-        /// A worker has it.
+        /// Being worked on.
         Running = "running",
         /// Done; see `result`.
         Succeeded = "succeeded",
-        /// Not done; see `problem`.
+        /// Failed; see `problem`.
         Failed = "failed",
-        /// Somebody stopped it.
+        /// Cancelled before it ended.
         Canceled = "canceled",
-        /// Whether it took effect is unknown; it is being reconciled.
+        /// Its effect is unknown and is being reconciled.
         Uncertain = "uncertain",
     }
 }
 
 impl JobStatus {
-    /// Still has work to do.
+    /// Returns whether the job is queued or running.
     pub const fn is_active(self) -> bool {
         matches!(self, Self::Queued | Self::Running)
     }
@@ -36,7 +36,7 @@ operation! {
     /// Lists the jobs of a project, newest first.
     ListJobs {
         project;
-        /// Only jobs of this status.
+        /// Only jobs with this status.
         status: Option<JobStatus>,
         paging;
     }
@@ -45,62 +45,61 @@ operation! {
 operation! {
     /// Returns one job.
     ///
-    /// Always 200, also for a job that failed: its `problem` says why.
+    /// The answer is 200 even if the job failed; see its `problem`.
     GetJob {
         project;
-        /// The job.
+        /// Id of the job.
         #[schemars(example = &"01936f31-5f0b-7a01-9d3c-6f5e4d3c2b1a")]
         job_id: String,
     }
 }
 
 operation! {
-    /// Stops a job.
+    /// Cancels a job.
     ///
-    /// Needs the scope that starting it needs: `audits:write` for an audit, `keywords:write` for what follows an
-    /// import, `content:generate` for what generates.
-    /// A job that has ended answers `409 invalid_state`.
+    /// Needs the same scope as starting it: `audits:write` for an audit, `keywords:write` for the clustering after an
+    /// import, `content:generate` for generation. A job that has ended answers `409 invalid_state`.
     CancelJob {
         project;
-        /// The job.
+        /// Id of the job.
         #[schemars(example = &"01936f31-5f0b-7a01-9d3c-6f5e4d3c2b1a")]
         job_id: String,
     }
 }
 
-/// Work that ends later than the call that started it.
+/// Asynchronous work, started by a call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Job {
     /// Identifier (UUIDv7).
     #[schemars(example = &"01936f31-5f0b-7a01-9d3c-6f5e4d3c2b1a")]
     pub id: String,
-    /// What it does, such as `audit`.
+    /// Type of work, such as `audit`.
     #[serde(rename = "type")]
     #[schemars(example = &"audit")]
     pub kind: String,
-    /// Where it stands.
+    /// Status.
     pub status: JobStatus,
-    /// How often a worker has taken it.
+    /// Number of attempts, the current one included.
     #[schemars(example = 1)]
     pub attempt: i64,
-    /// When it was asked for.
+    /// Time of the request.
     pub created_at: Instant,
-    /// When a worker first took it.
+    /// Time at which a worker first took it; `null` while no worker has.
     pub started_at: Option<Instant>,
-    /// When it ended.
+    /// Time at which it ended; `null` while it is active.
     pub finished_at: Option<Instant>,
-    /// When it will next be tried, while it waits.
+    /// Earliest time of the next attempt, while it is waiting.
     pub run_after: Option<Instant>,
-    /// How far it is; members depend on the type.
+    /// Progress; members depend on the type.
     pub progress: Option<serde_json::Value>,
-    /// What came of it; members depend on the type.
+    /// Result; members depend on the type.
     pub result: Option<serde_json::Value>,
-    /// Why it failed, an RFC 9457 problem.
+    /// Cause of the failure, an RFC 9457 problem.
     pub problem: Option<Problem>,
-    /// Paths of the records it works on, below the versioned root.
+    /// Paths of the records it works on, relative to the versioned root.
     pub links: std::collections::BTreeMap<String, String>,
-    /// What the caller may do with it now.
+    /// Actions that the caller may perform now.
     pub allowed_actions: AllowedActions,
 }
 

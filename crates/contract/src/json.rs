@@ -1,16 +1,16 @@
-//! Strict JSON (RFC 8259, I-JSON RFC 7493): what other parsers read in two ways is refused.
+//! Strict JSON (RFC 8259, I-JSON RFC 7493): text that parsers interpret differently is refused.
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// Deepest nesting accepted.
+/// Maximum depth of nesting.
 pub const MAX_DEPTH: u32 = 32;
 
-/// Largest integer magnitude accepted: 2^53 - 1, the last that every JSON reader keeps.
+/// Largest accepted magnitude of an integer: 2^53 - 1, the largest that every JSON parser keeps exact.
 pub const MAX_INTEGER: i64 = 9_007_199_254_740_991;
 
-/// Reads one value. Refuses duplicate member names, U+0000, nesting beyond [`MAX_DEPTH`], trailing
-/// data, a byte order mark, invalid UTF-8, lone surrogates, and integers beyond ±(2^53-1).
+/// Parses one value. Refuses duplicate member names, U+0000, nesting beyond [`MAX_DEPTH`], trailing data, a byte
+/// order mark, invalid UTF-8, lone surrogates, and integers beyond ±(2^53-1).
 pub fn parse(bytes: &[u8]) -> Result<Value, serde_json::Error> {
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let value = Strict { depth: 0 }.deserialize(&mut reader)?;

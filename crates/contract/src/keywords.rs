@@ -1,4 +1,4 @@
-//! Keywords: what people search for, and what is known of it.
+//! Keywords: search queries, with their metrics and intent.
 
 mod import;
 mod record;
@@ -12,11 +12,11 @@ pub use import::{ImportKeywords, Imported, ImportedRow, RowOutcome};
 pub use record::{Cannibalisation, Keyword, KeywordDetails, KeywordOrigin, TrendMonth, VolumeRange};
 
 words! {
-    /// What a searcher wants.
+    /// Search intent.
     Intent {
-        /// To know something.
+        /// To learn something.
         Informational = "informational",
-        /// To reach a known place.
+        /// To reach a known site or page.
         Navigational = "navigational",
         /// To compare before buying.
         Commercial = "commercial",
@@ -25,9 +25,9 @@ words! {
     }
 }
 words! {
-    /// Where a keyword stands.
+    /// Status of a keyword.
     KeywordStatus {
-        /// Found, nobody has looked at it.
+        /// Found, not reviewed yet.
         New = "new",
         /// Accepted for use.
         Approved = "approved",
@@ -39,36 +39,36 @@ words! {
         Published = "published",
         /// Not wanted.
         Rejected = "rejected",
-        /// Kept for the record.
+        /// Archived.
         Archived = "archived",
     }
 }
 words! {
-    /// How it is known that parts of a site compete with each other.
+    /// Evidence that parts of a site compete with each other.
     CannibalisationReason {
-        /// Search Console shows several pages for it in turn: 50 times or more in 90 days, two pages or more with a
-        /// tenth each, and none with four fifths.
+        /// Search Console shows alternating pages for the keyword: at least 50 impressions in 90 days, at least two
+        /// pages with 10 % or more each, and no page with 80 % or more.
         SearchConsole = "search_console",
-        /// Several pages that may be found have it as their title or first heading.
+        /// Several indexable pages have it as their title or first heading.
         SamePages = "same_pages",
-        /// Several posts aim at it.
+        /// Several posts target it.
         SamePosts = "same_posts",
     }
 }
 words! {
-    /// Where a keyword came from.
+    /// Source of a keyword.
     KeywordSource {
-        /// A caller added it.
+        /// Added by a caller.
         Manual = "manual",
-        /// Texts of the project's own pages.
+        /// Text of the project's own pages.
         SiteContent = "site_content",
-        /// An address in the sitemap.
+        /// A URL in the sitemap.
         Sitemap = "sitemap",
         /// Products, questions and competitors of the brand data.
         BrandData = "brand_data",
-        /// What a search box completes.
+        /// Autocomplete of a search engine.
         Autocomplete = "autocomplete",
-        /// A question or comparison built from a term by a pattern of the language.
+        /// A question or comparison built from a term by a language-specific pattern.
         QuestionPattern = "question_pattern",
         /// Titles and headings of competitors' pages.
         CompetitorPage = "competitor_page",
@@ -86,66 +86,66 @@ words! {
         CsvGkp = "csv_gkp",
         /// An export of Google Search Console.
         CsvGsc = "csv_gsc",
-        /// A language model: a candidate, never a figure.
+        /// A language model; it suggests keywords, never figures.
         Llm = "llm",
     }
 }
 words! {
-    /// Who says what a searcher wants.
+    /// Source of a search intent.
     IntentSource {
         /// A caller.
         Manual = "manual",
-        /// A provider or a file of another tool.
+        /// A provider, or a file from another tool.
         Provider = "provider",
-        /// Rules on the words of the keyword.
+        /// Rules about the words of the keyword.
         Rules = "rules",
     }
 }
 words! {
-    /// Competition of advertisers, in words.
+    /// Level of competition between advertisers.
     CompetitionLevel {
-        /// Few.
+        /// Low.
         Low = "low",
-        /// Some.
+        /// Medium.
         Medium = "medium",
-        /// Many.
+        /// High.
         High = "high",
     }
 }
 words! {
-    /// Order of a list of keywords, highest or newest first.
+    /// Sort order of keywords, highest or newest first.
     KeywordSort {
-        /// When it was added.
+        /// By time of addition.
         Created = "created",
-        /// Worth by all that is known; unknown last.
+        /// By score; unknown last.
         Score = "score",
-        /// Monthly searches; unknown last.
+        /// By searches per month; unknown last.
         SearchVolume = "searchVolume",
-        /// Difficulty; unknown last.
+        /// By difficulty; unknown last.
         KeywordDifficulty = "keywordDifficulty",
     }
 }
 
 operation! {
-    /// Lists the keywords of a project, newest first.
+    /// Lists the keywords of a project, newest first by default.
     ListKeywords {
         project;
-        /// Only keywords of this status.
+        /// Only keywords with this status.
         status: Option<KeywordStatus>,
-        /// Only keywords of this intent.
+        /// Only keywords with this intent.
         intent: Option<Intent>,
-        /// Only keywords of this cluster.
+        /// Only keywords of the cluster with this id.
         #[schemars(length(max = 64))]
         cluster_id: Option<String>,
-        /// Only keywords that contain this text, whatever the case.
+        /// Only keywords that contain this text, ignoring case.
         #[schemars(length(min = 1, max = 200))]
         q: Option<String>,
-        /// Order; `created` unless given.
+        /// Sort order; default `created`.
         sort: Option<KeywordSort>,
-        /// Keywords per page; 25 unless given.
+        /// Keywords per page, 1 to 100; default 25.
         #[schemars(range(min = 1, max = 100))]
         limit: Option<u8>,
-        /// `nextCursor` of the page before, with the same filters.
+        /// `nextCursor` of the previous page, with the same filters.
         #[schemars(length(max = 512))]
         cursor: Option<String>,
     }
@@ -154,26 +154,26 @@ operation! {
 operation! {
     /// Adds a keyword.
     ///
-    /// The text is unique per language and country of the project: a second one answers
-    /// `409 already_exists` with `existingId`.
+    /// Keywords are unique per language and country of the project: a duplicate answers `409 already_exists` with
+    /// `existingId`.
     CreateKeyword {
         project;
-        /// The text, at most 200 characters.
+        /// Text of the keyword, at most 200 characters.
         #[schemars(length(min = 1, max = 200), example = &"standing desk")]
         keyword: String,
-        /// Searches per month; leave out when unknown.
+        /// Searches per month; leave out if unknown.
         #[schemars(range(min = 0, max = 1_000_000_000), example = 2400)]
         search_volume: Option<i64>,
-        /// Difficulty, 0 (easy) to 100; leave out when unknown.
+        /// Difficulty, 0 (easy) to 100; leave out if unknown.
         #[schemars(range(min = 0, max = 100), example = 31)]
         keyword_difficulty: Option<i64>,
-        /// What a searcher wants.
+        /// Search intent.
         #[schemars(example = &"commercial")]
         intent: Option<Intent>,
-        /// Language, BCP 47; the project's unless given.
+        /// Language (BCP 47); defaults to the project's.
         #[schemars(length(min = 2, max = 35))]
         language: Option<String>,
-        /// Country, ISO 3166-1 alpha-2; the project's unless given.
+        /// Country (ISO 3166-1 alpha-2); defaults to the project's.
         #[schemars(length(min = 2, max = 2))]
         country: Option<String>,
     }
@@ -183,28 +183,28 @@ operation! {
     /// Returns one keyword.
     GetKeyword {
         project;
-        /// The keyword.
+        /// Id of the keyword.
         #[schemars(example = &"01936f30-1c1e-7f7b-8a55-0d4b8f2f7a10")]
         keyword_id: String,
     }
 }
 
 operation! {
-    /// Changes the members that are named; `null` clears those that may be empty.
+    /// Changes the given fields; `null` clears a nullable field.
     UpdateKeyword {
         project;
-        /// The keyword.
+        /// Id of the keyword.
         #[schemars(example = &"01936f30-1c1e-7f7b-8a55-0d4b8f2f7a10")]
         keyword_id: String,
-        /// Where it stands.
+        /// Status.
         status: Option<KeywordStatus>,
-        /// Searches per month; `null` when unknown.
+        /// Searches per month; `null` if unknown.
         #[schemars(range(min = 0, max = 1_000_000_000), example = 2400)]
         search_volume: Patch<i64>,
-        /// Difficulty, 0 (easy) to 100; `null` when unknown.
+        /// Difficulty, 0 (easy) to 100; `null` if unknown.
         #[schemars(range(min = 0, max = 100), example = 31)]
         keyword_difficulty: Patch<i64>,
-        /// What a searcher wants; `null` when unknown.
+        /// Search intent; `null` if unknown.
         intent: Patch<Intent>,
     }
 }
@@ -213,71 +213,76 @@ operation! {
     /// Deletes a keyword.
     DeleteKeyword {
         project;
-        /// The keyword.
+        /// Id of the keyword.
         #[schemars(example = &"01936f30-1c1e-7f7b-8a55-0d4b8f2f7a10")]
         keyword_id: String,
     }
 }
 
 operation! {
-    /// Finds keywords: in the project's own pages, its sitemap, brand data, competitors' pages and patterns of questions,
-    /// and where the operator has set an account, in Search Console, Google Ads, DataForSEO, a search box and a language model.
+    /// Finds keywords in the project's own pages, its sitemap, brand data, competitors' pages and question patterns,
+    /// and, if the operator has set up an account, in Search Console, Google Ads, DataForSEO, autocomplete and a
+    /// language model.
     ///
-    /// Begins a job. Keywords come with the status `new` and with where they were found, and are put in clusters. Figures
-    /// come from accounts only and stay `null` until there are some; a model gives candidates, never figures. The result
-    /// tells of each account: `asked`, `would_ask`, `no_provider`, `no_seeds`, `provider_error`, `capped`, `uncertain`. Pages
-    /// are those of the last audit.
+    /// Starts a job. Keywords are added with status `new` and their sources, and are clustered. Figures come only
+    /// from accounts and are `null` until then; a language model suggests keywords, never figures. The job's result
+    /// has an outcome per account: `asked`, `would_ask`, `no_provider`, `no_seeds`, `provider_error`, `capped`,
+    /// `uncertain`. Pages are those of the last audit.
     GenerateKeywords {
         project;
-        /// Terms to ask about; products of the brand data or what the pages are about unless given.
+        /// Seed terms; defaults to the products of the brand data or the topics of the pages.
         #[schemars(length(max = 20), inner(length(min = 1, max = 200)))]
         seeds: Option<Vec<String>>,
-        /// Where to look; everywhere unless given.
+        /// Sources to search; default all.
         #[schemars(length(min = 1, max = 15))]
         sources: Option<Vec<KeywordSource>>,
-        /// Keywords wanted, at most; 50 unless given.
+        /// Maximum number of keywords to find; default 50.
         #[schemars(range(min = 1, max = 200), example = 50)]
         count: Option<u32>,
-        /// Language, BCP 47; the project's unless given.
+        /// Language (BCP 47); defaults to the project's.
         #[schemars(length(min = 2, max = 35))]
         language: Option<String>,
-        /// Country, ISO 3166-1 alpha-2; the project's unless given.
+        /// Country (ISO 3166-1 alpha-2); defaults to the project's.
         #[schemars(length(min = 2, max = 2))]
         country: Option<String>,
-        /// Only find them: the job's result holds them, nothing is added or counted, and no account is asked.
+        /// Whether to only find keywords: the job's result lists them, nothing is added or counted, and no account is
+        /// asked.
         dry_run: Option<bool>,
     }
 }
 
 operation! {
-    /// Asks the account's provider for figures of keywords that the project has: searches, difficulty, price of a click.
+    /// Requests figures for keywords of the project from the configured provider: searches, difficulty, cost per
+    /// click.
     ///
-    /// Begins a job, whose result tells of each keyword: `updated`, `would_ask`, `unknown_keyword`, `unknown_to_provider`, `no_provider`,
-    /// `provider_error`, `capped`, `uncertain`. A failure never changes a stored value. It may cost money at the provider.
+    /// Starts a job, whose result has an outcome per keyword: `updated`, `would_ask`, `unknown_keyword`,
+    /// `unknown_to_provider`, `no_provider`, `provider_error`, `capped`, `uncertain`. A failure never changes a
+    /// stored value. The provider may charge for it.
     RefreshKeywordMetrics {
         project;
-        /// Texts of keywords, at most 1,000.
+        /// Texts of the keywords, at most 1,000.
         #[schemars(length(min = 1, max = 1000), inner(length(min = 1, max = 200)), example = ["standing desk"])]
         keywords: Vec<String>,
-        /// Language of the keywords, BCP 47; the project's unless given.
+        /// Language of the keywords (BCP 47); defaults to the project's.
         #[schemars(length(min = 2, max = 35))]
         language: Option<String>,
-        /// Country, ISO 3166-1 alpha-2; the project's unless given.
+        /// Country (ISO 3166-1 alpha-2); defaults to the project's.
         #[schemars(length(min = 2, max = 2))]
         country: Option<String>,
-        /// Ask nobody: the result tells which keywords would be asked about, and whom.
+        /// Whether to only plan: no provider is asked, and the result lists the keywords and the provider that would
+        /// be.
         dry_run: Option<bool>,
-        /// US dollars; no further request begins once this much is spent.
+        /// Spending limit in US dollars; no further request is sent once it is reached.
         #[schemars(range(min = 0, max = 10_000))]
         max_cost: Option<f64>,
     }
 }
 
-/// Work on keywords that was started.
+/// A started job on keywords.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct KeywordsStarted {
-    /// The work; follow it at `jobs/{jobId}`.
+    /// The job; follow it at `jobs/{jobId}`.
     pub job: crate::jobs::Job,
 }
 

@@ -1,4 +1,4 @@
-//! What can be asked of Searchwright and what is answered: one table behind every surface.
+//! The API contract of Searchwright: one table of operations, requests and answers behind every surface.
 //!
 //! An operation is a plain struct, declared by `operation!` (`declare.rs`); its rustdoc is its
 //! description in the HTTP document, in MCP and on the command line. One line of [`operations!`] gives it
@@ -50,8 +50,8 @@ pub use patch::Patch;
 /// The contract table: expands `$then! { rows }` with every operation.
 ///
 /// A row reads `module::Struct => "name" METHOD "path" -> Answer, Scope, Effect;`. Paths are relative
-/// to the versioned root. Whoever expands the table without a handler, a route or a command for one of
-/// its rows does not compile.
+/// to the versioned root. Code that expands the table does not compile without a handler, a route or a
+/// command for each of its rows.
 #[macro_export]
 macro_rules! operations {
     ($then:ident) => {

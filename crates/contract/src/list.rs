@@ -1,11 +1,11 @@
-//! Lists: one page at a time, in a fixed order, by a cursor that only its own list accepts.
+//! Lists: pages in a fixed order, addressed by a cursor that is valid only for its own list.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::operation::{Answer, Head};
 
-/// Records of a page unless `limit` says otherwise.
+/// Default number of records per page.
 pub const DEFAULT_LIMIT: u8 = 25;
 
 /// One page of a list.
@@ -15,7 +15,7 @@ pub const DEFAULT_LIMIT: u8 = 25;
 pub struct List<T> {
     /// The records.
     pub data: Vec<T>,
-    /// Pass it as `cursor` for the next page; `null` on the last one.
+    /// Cursor of the next page, to be passed as `cursor`; `null` on the last page.
     pub next_cursor: Option<String>,
 }
 

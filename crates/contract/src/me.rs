@@ -1,4 +1,4 @@
-//! Who is asking.
+//! The credential of the caller.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 use crate::{Answer, Instant, declare::operation, projects::ProjectRef};
 
 operation! {
-    /// Tells which credential this is and what it reaches.
+    /// Returns the credential in use, its scopes and its project.
     ///
-    /// Call it first. It needs no scope.
+    /// Call this first. It needs no scope.
     GetMe {}
 }
 
@@ -18,31 +18,31 @@ operation! {
 pub struct Me {
     /// The API key that was sent.
     pub api_key: ApiKey,
-    /// The one project it belongs to.
+    /// Project that the key belongs to.
     pub project: ProjectRef,
 }
 
-/// What may be known of an API key. The key itself is shown once, when it is made.
+/// Public details of an API key. The key itself is shown only once, on creation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ApiKey {
-    /// Identifier of the key.
+    /// Id of the key.
     #[schemars(example = &"01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4d")]
     pub id: String,
-    /// Its label.
+    /// Label of the key.
     #[schemars(example = &"agent")]
     pub name: String,
-    /// Its first characters.
+    /// First characters of the key.
     #[schemars(example = &"swk_4fT9aQz1")]
     pub prefix: String,
-    /// When it was last used, to the minute; `null` before the first use.
+    /// Time of the last use, to the minute; `null` before the first use.
     pub last_used_at: Option<Instant>,
-    /// What it may do.
+    /// Scopes of the key.
     #[schemars(example = ["audits:write", "keywords:read"])]
     pub scopes: Vec<String>,
-    /// Refuses everything that changes something.
+    /// Whether the key is refused every call that changes something.
     pub read_only: bool,
-    /// When it stops working; `null` means never.
+    /// Time of expiry; `null` if it never expires.
     pub expires_at: Option<Instant>,
 }
 

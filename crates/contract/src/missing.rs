@@ -1,19 +1,19 @@
-//! Why a value is `null` that is measured: a member `…Status` beside it says so.
+//! Reasons for missing values: a field `…Status` beside a measured value says why that is `null`.
 
 use crate::words::words;
 
 words! {
-    /// Why a measured value is missing.
+    /// Reason that a measured value is missing.
     MissingReason {
-        /// Nobody has measured it yet.
+        /// It has not been measured yet.
         NotMeasured = "not_measured",
-        /// No provider is configured that could.
+        /// No provider is configured that could measure it.
         NoProvider = "no_provider",
         /// The provider failed.
         ProviderError = "provider_error",
-        /// A limit stopped it.
+        /// A quota or budget stopped the measurement.
         Capped = "capped",
-        /// It has no meaning here.
+        /// It does not apply here.
         NotApplicable = "not_applicable",
     }
 }

@@ -1,4 +1,4 @@
-//! What an operation is, and what every surface needs to know of one.
+//! Operations and their metadata, as every surface needs them.
 
 use schemars::{JsonSchema, Schema, generate::SchemaSettings};
 use serde::{Serialize, de::DeserializeOwned};
@@ -8,16 +8,16 @@ use serde::{Serialize, de::DeserializeOwned};
 pub enum Method {
     /// Reads.
     GET,
-    /// Creates, starts, acts.
+    /// Creates, starts or performs an action.
     POST,
-    /// Changes the members that are named (RFC 7396 merge).
+    /// Changes the given members (RFC 7396 merge patch).
     PATCH,
     /// Deletes.
     DELETE,
 }
 
 impl Method {
-    /// As on the wire.
+    /// Text form, as in HTTP.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::GET => "GET",
@@ -28,24 +28,24 @@ impl Method {
     }
 }
 
-/// What calling it does. Decides status codes, idempotency, MCP annotations, and what needs consent.
+/// Effect of a call. Decides status codes, idempotency, MCP annotations, and which calls need consent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// Nothing changes. 200.
     Read,
-    /// A record is made. 201 with `Location`.
+    /// A record is created. 201 with `Location`.
     Create,
     /// A record changes. 200.
     Change,
-    /// A file is taken in, which may be larger than other bodies. 200.
+    /// A file is imported, which may be larger than other bodies. 200.
     Import,
-    /// Work begins that ends later. 202 with the `Location` of its job.
+    /// A job is started. 202 with the `Location` of the job.
     Start,
-    /// As `Start`, and a provider may charge for it.
+    /// Like `Start`, and a provider may charge for it.
     Spend,
     /// Something becomes public.
     Publish,
-    /// A record is gone. 204.
+    /// A record is deleted. 204.
     Delete,
 }
 
@@ -60,19 +60,19 @@ impl Effect {
         }
     }
 
-    /// Whether it runs in a write transaction.
+    /// Returns whether it runs in a write transaction.
     pub const fn writes(self) -> bool {
         !matches!(self, Self::Read)
     }
 
-    /// Whether it counts against the stricter `run` rate limit.
+    /// Returns whether it counts against the stricter `run` rate limit.
     pub const fn runs(self) -> bool {
         matches!(self, Self::Import | Self::Start | Self::Spend | Self::Publish)
     }
 }
 
 impl Effect {
-    /// Bytes that a request's body may have.
+    /// Maximum size of a request body, in bytes.
     pub const fn largest_body(self) -> usize {
         match self {
             Self::Import => 16 << 20,
@@ -83,12 +83,13 @@ impl Effect {
 
 macro_rules! scopes {
     ($($variant:ident $text:literal $help:literal,)*) => {
-        /// What a credential may do. A write scope implies reading the same resource.
+        /// Scope of a credential. A write scope implies reading the same resource.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Scope {
             /// Any valid credential.
             Any,
-            /// That which the record needs, as its handler finds: no read-only credential has it.
+            /// The scope that the record at hand requires, decided by the handler; never granted to read-only
+            /// credentials.
             OfRecord,
             $(#[doc = $help] $variant,)*
         }
@@ -97,7 +98,7 @@ macro_rules! scopes {
             /// Every scope a credential can carry.
             pub const ALL: &[Self] = &[$(Self::$variant,)*];
 
-            /// As on the wire; empty for [`Scope::Any`] and [`Scope::OfRecord`].
+            /// Text form, as in JSON; empty for [`Scope::Any`] and [`Scope::OfRecord`].
             pub const fn as_str(self) -> &'static str {
                 match self {
                     Self::Any | Self::OfRecord => "",
@@ -105,7 +106,7 @@ macro_rules! scopes {
                 }
             }
 
-            /// Parses the wire form.
+            /// Parses the text form.
             pub fn parse(text: &str) -> Option<Self> {
                 match text {
                     $($text => Some(Self::$variant),)*
@@ -113,11 +114,11 @@ macro_rules! scopes {
                 }
             }
 
-            /// What it lets a caller do, for documents and consent pages.
+            /// Description for documents and consent pages.
             pub const fn help(self) -> &'static str {
                 match self {
                     Self::Any => "any valid credential",
-                    Self::OfRecord => "that of the record",
+                    Self::OfRecord => "depends on the record",
                     $(Self::$variant => $help,)*
                 }
             }
@@ -148,7 +149,7 @@ scopes! {
 }
 
 impl Scope {
-    /// Changes something, spends or publishes: refused to read-only keys.
+    /// Returns whether the scope allows to change, spend or publish; such scopes are refused to read-only keys.
     pub fn writes(self) -> bool {
         let text = self.as_str();
         text.ends_with(":write")
@@ -158,7 +159,7 @@ impl Scope {
             )
     }
 
-    /// Whether holding `self` grants `needed`: the same scope, or write for read of the same resource.
+    /// Returns whether holding `self` grants `needed`: the same scope, or write for read of the same resource.
     pub fn grants(self, needed: Self) -> bool {
         if matches!(needed, Self::Any | Self::OfRecord) || self == needed {
             return true;
@@ -180,11 +181,11 @@ pub struct Meta {
     pub name: &'static str,
     /// HTTP method.
     pub method: Method,
-    /// Path template below the versioned root, `{camelCase}` parameters.
+    /// Path template relative to the versioned root, with `{camelCase}` parameters.
     pub path: &'static str,
-    /// What the caller must hold.
+    /// Scope that the caller needs.
     pub scope: Scope,
-    /// What calling it does.
+    /// Effect of a call.
     pub effect: Effect,
 }
 
@@ -196,7 +197,7 @@ impl Meta {
             .filter_map(|s| s.strip_prefix('{')?.strip_suffix('}'))
     }
 
-    /// Whether something happens outside this server: a website is crawled, a provider asked, a receiver of webhooks told.
+    /// Returns whether a call reaches outside this server: crawls a website, asks a provider, or calls a webhook.
     pub fn reaches_out(&self) -> bool {
         let asks_others = matches!(self.scope, Scope::WebhooksWrite | Scope::IntegrationsWrite);
         self.effect.runs()
@@ -204,17 +205,17 @@ impl Meta {
             || self.name == "integrations.fields"
     }
 
-    /// Whether it works on one project.
+    /// Returns whether it works on one project.
     pub fn in_project(&self) -> bool {
         self.path.starts_with("/projects/{projectId}")
     }
 }
 
-/// One call that can be made. Path, query and body are one flat object.
+/// An operation of the API. Path, query and body are one flat object.
 pub trait Operation: Serialize + DeserializeOwned + JsonSchema + clap::Args + Send + Sync + 'static {
-    /// What is answered.
+    /// Type of the answer.
     type Answer: Answer;
-    /// Its row of the table.
+    /// Metadata from its row of the table.
     const META: Meta;
 }
 
@@ -229,19 +230,19 @@ pub trait Visitor {
 pub struct Head {
     /// Strong entity tag without quotes.
     pub etag: Option<String>,
-    /// Path below the versioned root of what was made or started.
+    /// Path of the created record or started job, relative to the versioned root.
     pub location: Option<String>,
-    /// Seconds after which it is worth asking again.
+    /// Seconds to wait before asking again.
     pub retry_after: Option<u32>,
     /// Cursor of the next page.
     pub next_cursor: Option<String>,
 }
 
-/// What is answered. Every member was chosen to be shown: never a database row.
+/// An answer. Its members are chosen for callers: never a database row.
 pub trait Answer: Serialize + DeserializeOwned + JsonSchema + Send + 'static {
-    /// It may hold a secret: where it is kept to be given again, it is sealed.
+    /// Whether it may hold a secret, so that it is encrypted when stored for idempotent replay.
     const SECRET: bool = false;
-    /// It is a page of a list, and no record.
+    /// Whether it is a page of a list instead of a record.
     const LIST: bool = false;
 
     /// Header values that follow from it.
@@ -252,14 +253,15 @@ pub trait Answer: Serialize + DeserializeOwned + JsonSchema + Send + 'static {
 
 impl Answer for () {}
 
-/// JSON Schema 2020-12 of what an operation takes, as every surface shows it and the server enforces it.
+/// Returns the JSON Schema 2020-12 of the input of an operation, as shown on every surface and enforced by the
+/// server.
 pub fn input_schema<O: Operation>() -> Schema {
     let mut schema = generator(false).into_root_schema_for::<O>();
     crate::shape::forbid_null(&mut schema);
     schema
 }
 
-/// JSON Schema 2020-12 of what an operation answers.
+/// Returns the JSON Schema 2020-12 of the answer of an operation.
 pub fn answer_schema<O: Operation>() -> Schema {
     generator(true).into_root_schema_for::<O::Answer>()
 }

@@ -8,22 +8,22 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// A nullable member of a PATCH.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Patch<T> {
-    /// Not named: stays as it is.
+    /// Absent: the stored value stays.
     #[default]
     Absent,
-    /// `null`: cleared.
+    /// `null`: the value is cleared.
     Null,
-    /// Set.
+    /// The value is set.
     Value(T),
 }
 
 impl<T> Patch<T> {
-    /// Not named.
+    /// Returns whether the member is absent.
     pub const fn is_absent(&self) -> bool {
         matches!(self, Self::Absent)
     }
 
-    /// What the stored value becomes.
+    /// Returns the value that replaces the stored one.
     pub fn apply(self, stored: Option<T>) -> Option<T> {
         match self {
             Self::Absent => stored,

@@ -1,4 +1,4 @@
-//! Posts: what is written, what is known of the text, and where it stands.
+//! Posts: their text, its analysis, and their status.
 
 mod publication;
 mod record;
@@ -14,75 +14,75 @@ pub use record::{
 };
 
 words! {
-    /// Where a post stands.
+    /// Status of a post.
     PostStatus {
-        /// Being written by people.
+        /// Draft, edited by people.
         Draft = "draft",
-        /// Waiting for the worker.
+        /// Waiting for a worker.
         Queued = "queued",
-        /// The worker writes.
+        /// Being generated.
         Generating = "generating",
-        /// Written, to be read by people.
+        /// Generated; waiting for review by a person.
         Review = "review",
-        /// To be published at its time.
+        /// Scheduled for publication.
         Scheduled = "scheduled",
-        /// On its way to the provider.
+        /// Being published.
         Publishing = "publishing",
         /// Live.
         Published = "published",
         /// The last job failed.
         Failed = "failed",
-        /// Put away.
+        /// Archived.
         Archived = "archived",
     }
 }
 
 impl PostStatus {
-    /// Whether the text may be changed: not while a job reads or writes it.
+    /// Returns whether the text may be changed: not while a job reads or writes it.
     pub const fn is_editable(self) -> bool {
         !matches!(self, Self::Generating | Self::Publishing)
     }
 }
 
 words! {
-    /// Who made a post.
+    /// Origin of a post.
     PostOrigin {
-        /// A person in the dashboard.
+        /// Created by a person in the dashboard.
         Manual = "manual",
-        /// A caller of the API.
+        /// Created by a caller of the API.
         Api = "api",
-        /// The autopilot.
+        /// Created by the autopilot.
         Autopilot = "autopilot",
     }
 }
 words! {
-    /// What to do with a text that is there already.
+    /// Handling of an existing text.
     GenerateMode {
-        /// Keep what people wrote, and write what is missing.
+        /// Keep the existing text and write only what is missing.
         Fill = "fill",
-        /// Write all of it anew; what was there stays as a revision.
+        /// Write everything anew; the old text is kept as a revision.
         Overwrite = "overwrite",
     }
 }
 words! {
-    /// How a text was made.
+    /// Method by which a text was generated.
     GenerationMethod {
-        /// Without a language model: outline, facts and links to write from, from the project's own material.
+        /// Without a language model: a brief with outline, facts and links from the project's own material.
         Brief = "brief",
         /// By a language model.
         Model = "model",
     }
 }
 words! {
-    /// How a check of the text came out.
+    /// Outcome of a check of the text.
     CheckOutcome {
-        /// All of the weight.
+        /// Full weight earned.
         Pass = "pass",
-        /// Some of it.
+        /// Part of the weight earned.
         Partial = "partial",
-        /// None of it.
+        /// No weight earned.
         Fail = "fail",
-        /// Says nothing about this post.
+        /// Does not apply to this post.
         NotApplicable = "not_applicable",
     }
 }
@@ -91,19 +91,19 @@ operation! {
     /// Lists the posts of a project without their texts, newest first.
     ListPosts {
         project;
-        /// Only posts of this status.
+        /// Only posts with this status.
         status: Option<PostStatus>,
-        /// Only posts that aim at this keyword.
+        /// Only posts that target the keyword with this id.
         #[schemars(length(max = 64))]
         keyword_id: Option<String>,
-        /// Only posts whose title contains this text, whatever the case.
+        /// Only posts whose title contains this text, ignoring case.
         #[schemars(length(min = 1, max = 200))]
         q: Option<String>,
         paging;
     }
 }
 
-/// Declares an operation that names what people write of a post.
+/// Declares an operation with the editable fields of a post.
 macro_rules! authored {
     ($(#[$doc:meta])* $name:ident { $($own:tt)* } $nullable:ident { $($more:tt)* }) => {
         operation! {
@@ -113,23 +113,22 @@ macro_rules! authored {
                 /// Title.
                 #[schemars(length(min = 1, max = 300), example = &"How to choose a standing desk")]
                 title: Option<String>,
-                /// The text, Markdown (CommonMark with tables, footnotes, task lists), at most 300,000 characters.
+                /// Body text in Markdown (CommonMark with tables, footnotes, task lists), at most 300,000 characters.
                 #[schemars(length(max = 300_000), example = &"A desk should fit you.\n\n## How high?\n\nAs high as your elbows.")]
                 text content: Option<String>,
-                /// The part of its address that names it: `a-z`, `0-9` and `-`, unique in the project; made of the
-                /// title unless given.
+                /// URL slug: `a-z`, `0-9` and `-`, unique in the project; by default derived from the title.
                 #[schemars(length(min = 1, max = 75), example = &"choose-a-standing-desk")]
                 slug: Option<String>,
-                /// Language, BCP 47; the project's unless given.
+                /// Language (BCP 47); defaults to the project's.
                 #[schemars(length(min = 2, max = 35), example = &"en")]
                 language: Option<String>,
-                /// The keyword it aims at, one of the project.
+                /// Id of the target keyword, which is one of the project.
                 #[schemars(length(max = 64), example = &"01936f30-1c1e-7f7b-8a55-0d4b8f2f7a10")]
                 keyword_id: $nullable<String>,
                 /// Summary for lists.
                 #[schemars(length(min = 1, max = 300))]
                 excerpt: $nullable<String>,
-                /// Title for search results; the title unless given.
+                /// Title for search results; defaults to the title.
                 #[schemars(length(min = 1, max = 300))]
                 meta_title: $nullable<String>,
                 /// Description for search results.
@@ -141,14 +140,14 @@ macro_rules! authored {
                 /// Labels.
                 #[schemars(length(max = 50), inner(length(min = 1, max = 100)))]
                 tags: Option<Vec<String>>,
-                /// Sections of the blog it belongs to.
+                /// Categories of the blog.
                 #[schemars(length(max = 20), inner(length(min = 1, max = 100)))]
                 categories: Option<Vec<String>>,
-                /// Its main image.
+                /// Main image.
                 json featured_image: $nullable<FeaturedImage>,
-                /// Who wrote it.
+                /// Author.
                 json author: $nullable<Author>,
-                /// Address that search engines are to take for it.
+                /// Canonical URL.
                 #[schemars(length(min = 1, max = 2048))]
                 canonical_url: $nullable<String>,
                 $($more)*
@@ -160,8 +159,8 @@ macro_rules! authored {
 authored! {
     /// Creates a draft.
     ///
-    /// It needs a title or a keyword. A slug that is given and taken answers `409 already_exists` with `existingId`; one
-    /// that is made of the title gets a number where it is taken.
+    /// Needs a title or a keyword. A given slug that is taken answers `409 already_exists` with `existingId`; a slug
+    /// derived from the title gets a number if it is taken.
     CreatePost { project; } Option {}
 }
 
@@ -169,48 +168,48 @@ operation! {
     /// Returns one post with its text.
     GetPost {
         project;
-        /// The post.
+        /// Id of the post.
         #[schemars(example = &"01936f34-2b1d-7c10-9a55-1d4b8f2f7a10")]
         post_id: String,
     }
 }
 
 authored! {
-    /// Changes the members that are named; `null` clears those that may be empty. A list is replaced as a whole.
+    /// Changes the given fields; `null` clears a nullable field. A list is replaced as a whole.
     ///
-    /// Whoever changes `content` says which version was read, with `If-Match` or `ifVersion`, else
-    /// `428 precondition_required`. A text is not emptied by accident: `allowEmptyContent` has to say so. A status that cannot
-    /// follow the present one answers `409 invalid_state` with `from`, `to` and `allowed`. While a job reads or writes
-    /// the text, only its status can be changed.
+    /// A change of `content` needs the version that was read, in `If-Match` or `ifVersion`, else it answers
+    /// `428 precondition_required`. Emptying `content` needs `allowEmptyContent`. A status that cannot follow the current
+    /// one answers `409 invalid_state` with `from`, `to` and `allowed`. While a job reads or writes the text, only
+    /// the status can be changed.
     UpdatePost {
         project;
-        /// The post.
+        /// Id of the post.
         #[schemars(example = &"01936f34-2b1d-7c10-9a55-1d4b8f2f7a10")]
         post_id: String,
     } Patch {
-        /// Where it is to stand: `draft`, `review`, `scheduled` or `archived`; the rest is set by operations.
+        /// New status: `draft`, `review`, `scheduled` or `archived`; the others are set by operations.
         status: Option<PostStatus>,
-        /// When it is to be published, in the future.
+        /// Time of publication, in the future.
         scheduled_at: Patch<Instant>,
-        /// Takes a published post back when its status becomes `draft`.
+        /// Whether to unpublish a published post when its status becomes `draft`.
         unpublish: Option<bool>,
-        /// Sentences of `warnings` with the code `unverified_claims` that somebody vouches for, word by word: they no longer
+        /// Sentences from `warnings` with the code `unverified_claims` to accept as true, verbatim: they no longer
         /// block publishing. A sentence that changes is unverified again.
         #[schemars(length(max = 100), inner(length(min = 1, max = 5000)))]
         accept_claims: Option<Vec<String>>,
-        /// Lets `content` become empty.
+        /// Whether `content` may become empty.
         allow_empty_content: Option<bool>,
-        /// `version` that was read, for callers that cannot send `If-Match`.
+        /// `version` of the post that was read, for callers that cannot send `If-Match`.
         #[schemars(range(min = 1, max = 9_007_199_254_740_991_i64))]
         if_version: Option<i64>,
     }
 }
 
 operation! {
-    /// Lists earlier texts of a post, newest first; the last 50 are kept.
+    /// Lists the revisions of a post (its earlier texts), newest first; the last 50 are kept.
     ListRevisions {
         project;
-        /// The post.
+        /// Id of the post.
         #[schemars(example = &"01936f34-2b1d-7c10-9a55-1d4b8f2f7a10")]
         post_id: String,
         paging;
@@ -218,12 +217,13 @@ operation! {
 }
 
 operation! {
-    /// Makes an earlier text the text of the post. What is replaced stays as a revision.
+    /// Restores a revision as the text of the post. The replaced text is kept as a revision.
     ///
-    /// Says which version was read, with `If-Match` or `ifVersion`, else `428 precondition_required`.
+    /// Needs the version of the post that was read, in `If-Match` or `ifVersion`, else it answers
+    /// `428 precondition_required`.
     RestoreRevision {
         project;
-        /// The post.
+        /// Id of the post.
         #[schemars(example = &"01936f34-2b1d-7c10-9a55-1d4b8f2f7a10")]
         post_id: String,
         /// `number` of the revision.
@@ -236,73 +236,76 @@ operation! {
 }
 
 operation! {
-    /// Writes a post, or what is missing of it, as a job. The post then stands at `review`.
+    /// Generates the text of a post, or its missing parts, in a job. The post then has the status `review`.
     ///
-    /// With a language model that the operator has set up, it writes an article from the project's own material and
-    /// checks every claim against it; a claim without a source blocks publishing, and so does a text of which more than 30 %
-    /// stands in one source. Without one it writes a brief:
-    /// outline, facts and links to write from (`generation.method`). A text that is there is kept with `fill` and
-    /// replaced with `overwrite`. A post that is being worked on answers `409 invalid_state`. A keyword that another post
-    /// or an indexable page of the last audit aims at answers `409 already_exists` with `existingId` or `existingUrl`.
+    /// If the operator has set up a language model, it writes an article from the project's own material and checks
+    /// every claim against that; a claim without a source blocks publishing, and so does a text with more than 30 %
+    /// taken from one source. Otherwise it writes a brief: outline, facts and links (see `generation.method`). An
+    /// existing text is kept with `fill` and replaced with `overwrite`. A post with an active job answers
+    /// `409 invalid_state`. A keyword that another post or an indexable page of the last audit already targets answers
+    /// `409 already_exists` with `existingId` or `existingUrl`.
     GeneratePost {
         project;
-        /// The post.
+        /// Id of the post.
         #[schemars(example = &"01936f34-2b1d-7c10-9a55-1d4b8f2f7a10")]
         post_id: String,
-        /// What to do with a text that is there; `fill` unless given.
+        /// Handling of an existing text; default `fill`.
         mode: Option<GenerateMode>,
-        /// What the text is to do beyond its keyword.
+        /// Further instructions for the text.
         #[schemars(length(min = 1, max = 2000))]
         instructions: Option<String>,
-        /// Pages of others to take facts from: they are read as their robots.txt allows, and what they say counts as shown.
+        /// URLs of external pages to take facts from: they are fetched if their robots.txt allows it, and count as
+        /// sources of claims.
         #[schemars(length(max = 10), inner(length(min = 1, max = 2048)), example = ["https://study.example/desks"])]
         sources: Option<Vec<String>>,
-        /// Writes although another post, or a page by its title or first heading, aims at the keyword.
+        /// Whether to write even if another post, or a page by its title or first heading, already targets the
+        /// keyword.
         allow_duplicate: Option<bool>,
-        /// Changes nothing and calls nobody: the job's `result` is the brief.
+        /// Whether to only plan: nothing is changed, no provider is called, and the job's `result` is the brief.
         dry_run: Option<bool>,
     }
 }
 
 operation! {
-    /// Publishes a post through an integration, or brings what is published there up to date, as a job.
+    /// Publishes a post through an integration, or updates the published post, in a job.
     ///
-    /// Nothing is sent twice: before anything is made, the post is looked for at the provider; when an answer is lost,
-    /// `publications[].state` is `uncertain`, and it is looked for again until it is found or cannot be there. A post that the provider has
-    /// as it is here is not sent. What others changed there is not overwritten (`remote_changed`) unless `force` says so.
-    /// Called again while a post is `uncertain`, it looks at once. Without a ready integration it answers
-    /// `409 provider_not_configured`.
+    /// A post is never created twice: before it is created, it is searched for at the provider; if a response is
+    /// lost, `publications[].state` is `uncertain`, and the search is repeated until the post is found or ruled out.
+    /// A post that is already up to date at the provider is not sent. Changes made by others at the provider are not
+    /// overwritten (`remote_changed`) unless `force` is set. A call while a post is `uncertain` repeats the search at
+    /// once. Without a ready integration the answer is `409 provider_not_configured`.
     PublishPost {
         project;
-        /// The post.
+        /// Id of the post.
         #[schemars(example = &"01936f34-2b1d-7c10-9a55-1d4b8f2f7a10")]
         post_id: String,
-        /// The provider; may be left out when exactly one is ready.
+        /// Provider; optional if exactly one is ready.
         #[schemars(length(max = 40), example = &"wordpress")]
         provider: Option<String>,
         /// `connectionId` of the integration.
         #[schemars(length(max = 64))]
         connection_id: Option<String>,
-        /// Whether readers see it; `live` unless given.
+        /// Visibility at the provider; default `live`.
         mode: Option<PublishMode>,
-        /// Overwrites what others changed at the provider, and sends what is there unchanged. A post that is `uncertain` is sent again, which may
-        /// make it twice.
+        /// Whether to overwrite changes made by others at the provider, and to send a post that is already up to
+        /// date. An `uncertain` post is sent again, which may create a duplicate.
         force: Option<bool>,
-        /// Makes the post anew where somebody deleted it at the provider.
+        /// Whether to create the post again if it was deleted at the provider.
         recreate_missing: Option<bool>,
     }
 }
 
 operation! {
-    /// Takes a published post back at its provider, as a job: it becomes a draft there and here.
+    /// Unpublishes a post at its provider, in a job: it becomes a draft there and here.
     ///
-    /// A provider that cannot take back answers `409 invalid_state` with `reason: unpublish_unsupported`.
+    /// For a provider that does not support unpublishing, the answer is `409 invalid_state` with
+    /// `reason: unpublish_unsupported`.
     UnpublishPost {
         project;
-        /// The post.
+        /// Id of the post.
         #[schemars(example = &"01936f34-2b1d-7c10-9a55-1d4b8f2f7a10")]
         post_id: String,
-        /// The provider; may be left out when the post is live at one.
+        /// Provider; optional if the post is live at only one.
         #[schemars(length(max = 40), example = &"wordpress")]
         provider: Option<String>,
     }

@@ -10,13 +10,13 @@ use crate::{
 };
 
 words! {
-    /// Whether a product is on offer.
+    /// Status of a product.
     #[derive(Default)]
     ProductStatus {
         /// On offer.
         #[default]
         Active = "active",
-        /// No longer on offer; texts leave it out.
+        /// No longer on offer; left out of texts.
         Retired = "retired",
     }
 }
@@ -25,10 +25,10 @@ words! {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
-    /// How much.
+    /// Amount, in `currency`.
     #[schemars(range(min = 0, max = 1_000_000_000_000_i64), example = 499.5)]
     pub amount: f64,
-    /// Of which currency, ISO 4217.
+    /// Currency (ISO 4217).
     #[schemars(length(min = 3, max = 3), example = &"EUR")]
     pub currency: String,
 }
@@ -42,16 +42,16 @@ operation! {
 }
 
 operation! {
-    /// Adds products, at most 100 per call and 2,000 in all: every one or, if any is at fault, none.
+    /// Adds products, at most 100 per call and 2,000 in total. If any of them is invalid, none is added.
     ///
-    /// A name is unique whatever its case and spaces: a second one answers `409 already_exists`, or is left
-    /// out with `onDuplicate: skip`.
+    /// Names are unique, ignoring case and white space. A duplicate answers `409 already_exists`, or is skipped with
+    /// `onDuplicate: skip`.
     CreateProducts {
         project;
         /// The products.
         #[schemars(length(min = 1, max = 100))]
         json items: Vec<Product>,
-        /// What to do with those that are there already; `refuse` unless given.
+        /// Handling of products that already exist; default `refuse`.
         on_duplicate: Option<OnDuplicate>,
     }
 }
@@ -60,17 +60,17 @@ operation! {
     /// Returns one product.
     GetProduct {
         project;
-        /// The product.
+        /// Id of the product.
         #[schemars(example = &"01936f33-8a1e-7c44-b1d2-0d4b8f2f7a10")]
         product_id: String,
     }
 }
 
 operation! {
-    /// Deletes a product that no call to action names.
+    /// Deletes a product that no call to action refers to.
     DeleteProduct {
         project;
-        /// The product.
+        /// Id of the product.
         #[schemars(example = &"01936f33-8a1e-7c44-b1d2-0d4b8f2f7a10")]
         product_id: String,
     }
@@ -79,10 +79,10 @@ operation! {
 item! {
     /// A product of the brand.
     Product,
-    /// Changes the members that are named; `null` clears those that may be empty. A list is replaced as a whole.
+    /// Changes the given fields; `null` clears a nullable field. A list is replaced as a whole.
     UpdateProduct {
         project;
-        /// The product.
+        /// Id of the product.
         #[schemars(example = &"01936f33-8a1e-7c44-b1d2-0d4b8f2f7a10")]
         product_id: String,
     }
@@ -90,35 +90,35 @@ item! {
         /// Name.
         #[schemars(length(min = 1, max = 200), example = &"Oak desk 160")]
         name: String,
-        /// Other names of it.
+        /// Other names of the product.
         #[schemars(length(max = 50), inner(length(min = 1, max = 200)), example = ["OD160"])]
         aliases: Vec<String>,
-        /// Its page.
+        /// URL of the product page.
         #[schemars(length(min = 1, max = 2048), example = &"https://fernfir.example/oak-desk")]
         url: Option<String>,
-        /// What it is.
+        /// Description.
         #[schemars(length(min = 1, max = 5000))]
         description: Option<String>,
-        /// Kind of product.
+        /// Category of the product.
         #[schemars(length(min = 1, max = 200), example = &"standing desk")]
         category: Option<String>,
-        /// What it costs.
+        /// Price.
         json price: Option<Price>,
-        /// What it has.
+        /// Features.
         #[schemars(length(max = 50), inner(length(min = 1, max = 500)), example = ["two motors"])]
         features: Vec<String>,
-        /// Whom it is for.
+        /// Target audience.
         #[schemars(length(min = 1, max = 500), example = &"people who work at home")]
         audience: Option<String>,
-        /// What it is used for.
+        /// Use cases.
         #[schemars(length(max = 50), inner(length(min = 1, max = 500)))]
         use_cases: Vec<String>,
-        /// What sets it apart.
+        /// Differentiators: features that set it apart from competing products.
         #[schemars(length(max = 50), inner(length(min = 1, max = 500)))]
         differentiators: Vec<String>,
-        /// Whether it is on offer; `active` unless given.
+        /// Status; default `active`.
         status: ProductStatus,
-        /// A picture of it.
+        /// URL of a picture.
         #[schemars(length(min = 1, max = 2048))]
         image_url: Option<String>,
     }

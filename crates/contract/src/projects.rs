@@ -11,14 +11,14 @@ operation! {
 }
 
 operation! {
-    /// Lists the projects that the credential reaches.
+    /// Lists the projects that the credential can access.
     ///
-    /// An API key reaches one. Ordered by name.
+    /// An API key has access to one project. Ordered by name.
     ListProjects {
-        /// Projects per page.
+        /// Projects per page, 1 to 100; default 25.
         #[schemars(range(min = 1, max = 100))]
         limit: Option<u8>,
-        /// `nextCursor` of the page before.
+        /// `nextCursor` of the previous page.
         #[schemars(length(max = 512))]
         cursor: Option<String>,
     }
@@ -31,7 +31,7 @@ operation! {
     }
 }
 
-/// A project in a few words.
+/// A project in short form.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProjectRef {
@@ -41,7 +41,7 @@ pub struct ProjectRef {
     /// Name.
     #[schemars(example = &"Example")]
     pub name: String,
-    /// The website: a host, or scheme, host and port.
+    /// Website: a host, or scheme, host and port.
     #[schemars(example = &"example.com")]
     pub domain: String,
 }
@@ -56,50 +56,50 @@ pub struct Project {
     /// Name.
     #[schemars(example = &"Example")]
     pub name: String,
-    /// The website: a host, or scheme, host and port.
+    /// Website: a host, or scheme, host and port.
     #[schemars(example = &"example.com")]
     pub domain: String,
-    /// Main language of the content, BCP 47.
+    /// Main language of the content (BCP 47).
     #[schemars(example = &"en")]
     pub language: String,
-    /// Main market, ISO 3166-1 alpha-2; `null` when not set.
+    /// Main market (ISO 3166-1 alpha-2 country code); `null` if not set.
     #[schemars(example = &"US")]
     pub country: Option<String>,
-    /// Time zone, IANA name.
+    /// Time zone (IANA name).
     #[schemars(example = &"UTC")]
     pub timezone: String,
-    /// What agents may do without asking, set by a person in the dashboard.
+    /// Actions that agents may perform without confirmation, set by a person in the dashboard.
     pub agent_autonomy: AgentAutonomy,
-    /// What has been set up so far.
+    /// Progress of the setup.
     pub setup: Setup,
-    /// Counts changes; the `ETag`.
+    /// Version number, incremented by every change; part of the `ETag`.
     #[schemars(example = 1)]
     pub version: i64,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: Instant,
-    /// When it last changed.
+    /// Time of the last change.
     pub updated_at: Instant,
 }
 
-/// Per action, whether an agent acts without a person's confirmation. Off unless a person turned it on.
+/// Permissions of agents to act without a person's confirmation, per action. Off unless a person turned them on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentAutonomy {
-    /// Publishing posts.
+    /// Whether agents may publish posts without confirmation.
     pub publish: bool,
-    /// Running tracked prompts.
+    /// Whether agents may run tracked prompts without confirmation.
     pub track: bool,
-    /// Changing the autopilot.
+    /// Whether agents may change the autopilot without confirmation.
     pub autopilot: bool,
 }
 
-/// Progress of setting a project up.
+/// Progress of the setup of a project.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Setup {
-    /// An audit has finished.
+    /// Whether an audit has finished.
     pub audited: bool,
-    /// There is at least one keyword.
+    /// Whether there is at least one keyword.
     pub has_keywords: bool,
 }
 

@@ -1,5 +1,5 @@
-//! The JSON Schemas of the table, enforced: what the documents promise is what the server checks, and
-//! every fault is named at once, not one per attempt.
+//! Enforcement of the table's JSON Schemas: the server checks exactly the documented schemas, and reports all faults
+//! at once.
 //!
 //! Reads the subset of JSON Schema 2020-12 that the derives of this crate write. A keyword it does not
 //! know stops the program at start (and in a test), so that no promise is silently unchecked.
@@ -17,14 +17,14 @@ use crate::error::Fault;
 /// Marks a member that `null` clears ([`crate::Patch`]); every other optional member refuses `null`.
 pub const NULLABLE: &str = "x-nullable";
 
-/// Marks an object that answers carry too, with more members than a caller may set: those are named as what
-/// they are, not as unknown.
+/// Marks an object that answers also contain, with more members than a caller may set: those are reported as
+/// read-only, not as unknown.
 pub const ANSWERED: &str = "x-answered";
 
-/// What is said for [`Shape`] alone, and taken out of documents.
+/// Keywords for [`Shape`] alone, removed from documents.
 pub const MARKS: &[&str] = &[NULLABLE, ANSWERED];
 
-/// Takes `null` out of optional members: absent and `null` are different things here.
+/// Removes `null` from optional members: absent and `null` mean different things here.
 pub fn forbid_null(schema: &mut Schema) {
     if let Some(root) = schema.as_object_mut() {
         forbid(root);
@@ -111,7 +111,7 @@ enum Format {
 }
 
 impl Shape {
-    /// Compiles a schema; the error names the keyword that is not understood.
+    /// Compiles a schema; the error names the unsupported keyword.
     pub fn compile(schema: &Schema) -> Result<Self, String> {
         let root = schema.as_object().ok_or("not an object")?;
         let definitions = root.get("$defs").and_then(Value::as_object);
@@ -120,14 +120,14 @@ impl Shape {
         })
     }
 
-    /// Every fault of a value, at most 100. The pointer is relative to the value.
+    /// Returns the faults of a value, at most 100. Pointers are relative to the value.
     pub fn faults(&self, value: &Value) -> Vec<Fault> {
         let mut faults = Vec::new();
         check::node(&self.root, value, &mut String::new(), &mut faults);
         faults
     }
 
-    /// What a text means as the member of this name: a number, a flag, a list, or itself.
+    /// Converts a text to the type of the member with this name: a number, a flag, a list, or the text itself.
     pub fn read_text(&self, name: &str, text: &str) -> Value {
         let Node::Object { members, .. } = &self.root else {
             return text.into();
@@ -137,12 +137,12 @@ impl Shape {
             .map_or_else(|| text.into(), |member| member.read_text(text))
     }
 
-    /// Whether the object has a member of this name.
+    /// Returns whether the object has a member of this name.
     pub fn knows(&self, name: &str) -> bool {
         matches!(&self.root, Node::Object { members, .. } if members.contains_key(name))
     }
 
-    /// The names of its members, sorted.
+    /// Returns the names of its members, sorted.
     pub fn names(&self) -> Vec<&str> {
         let Node::Object { members, .. } = &self.root else {
             return Vec::new();

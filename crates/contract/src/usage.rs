@@ -1,4 +1,4 @@
-//! What has been used: monthly quotas, and money spent at providers.
+//! Usage: monthly quotas, and money spent at providers.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,25 +6,25 @@ use serde::{Deserialize, Serialize};
 use crate::{Answer, Instant, declare::operation, words::words};
 
 words! {
-    /// What is counted per month.
+    /// Metric that is counted per month.
     Metric {
-        /// Keywords that a generation added.
+        /// Keywords added by keyword generation.
         KeywordsGenerated = "keywords_generated",
-        /// Keywords whose figures a provider was asked for.
+        /// Keywords whose figures were requested from a provider.
         KeywordMetrics = "keyword_metrics",
         /// Posts whose text was generated.
         PostsGenerated = "posts_generated",
         /// Posts made public.
         PostsPublished = "posts_published",
-        /// Audits started; counted, never limited.
+        /// Audits started; counted, but never limited.
         Audits = "audits",
-        /// Answers of AI engines asked for.
+        /// Answers requested from AI engines.
         AnswersTracked = "answers_tracked",
     }
 }
 
 operation! {
-    /// Tells what was used this month: counts with their quotas, and money spent at providers with its budgets.
+    /// Returns the usage of this month: counts with their quotas, and spending at providers with its budgets.
     ///
     /// A month is a calendar month in UTC. A call above a quota or a budget answers `403 quota_exceeded`.
     GetUsage {
@@ -32,15 +32,15 @@ operation! {
     }
 }
 
-/// What was used this month.
+/// Usage of this month.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Usage {
-    /// When the month began.
+    /// Start of the month.
     pub period_start: Instant,
-    /// A count per metric.
+    /// Counts and quotas, one per metric.
     pub quotas: Vec<Quota>,
-    /// Every provider that has a budget or was paid this month.
+    /// Spending at every provider that has a budget or was paid this month.
     pub spend: Vec<Spend>,
 }
 
@@ -50,38 +50,38 @@ impl Answer for Usage {}
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Quota {
-    /// What is counted.
+    /// The metric.
     pub metric: Metric,
-    /// Most per month; `null` is unlimited.
+    /// Monthly limit; `null` means unlimited.
     #[schemars(example = 500)]
     pub limit: Option<i64>,
-    /// Used this month.
+    /// Number used this month.
     #[schemars(example = 120)]
     pub used: i64,
-    /// When counting begins anew.
+    /// Time at which counting restarts.
     pub resets_at: Instant,
 }
 
-/// Money spent at a provider, in millionths of a US dollar.
+/// Spending at a provider, in millionths of a US dollar.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Spend {
-    /// Who charges.
+    /// The provider.
     #[schemars(example = &"openai")]
     pub provider: String,
-    /// Most per month; `null` is unlimited.
+    /// Monthly budget; `null` means unlimited.
     #[schemars(example = 20_000_000)]
     pub budget_micros_usd: Option<i64>,
-    /// What is known to have been charged.
+    /// Known charges.
     #[schemars(example = 3_150_000)]
     pub spent_micros_usd: i64,
-    /// Estimates of calls whose price is not known: under way, cut off, or never told by the provider.
+    /// Estimated cost of calls whose price is unknown: in progress, interrupted, or not reported by the provider.
     /// Counts against the budget.
     #[schemars(example = 40_000)]
     pub uncertain_micros_usd: i64,
-    /// How many calls those are.
+    /// Number of calls with unknown price.
     #[schemars(example = 1)]
     pub uncertain_calls: i64,
-    /// When the next month begins.
+    /// Start of the next month.
     pub resets_at: Instant,
 }

@@ -1,6 +1,6 @@
-//! Closed sets of words: an enum that the wire, the schemas and the command line spell alike.
+//! Enums of words, spelled alike in JSON, in schemas and on the command line.
 
-/// Declares an enum of words. A variant is its doc, its name and its spelling.
+/// Declares an enum of words. A variant has documentation, a name and a spelling.
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal,)* }) => {
         $(#[$doc])*
@@ -13,7 +13,7 @@ macro_rules! words {
             /// Every value.
             pub const ALL: &[Self] = &[$(Self::$variant,)*];
 
-            /// As on the wire.
+            /// Text form, as in JSON.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $text,)* }
             }

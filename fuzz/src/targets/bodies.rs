@@ -5,7 +5,7 @@ use searchwright_outbound::replay;
 
 /// Decoded bytes before the ratio counts, and those of a byte on the wire beyond which a body is a bomb.
 const BOMB: (usize, usize) = (1 << 20, 100);
-/// What a decoder hands out at once.
+/// Bytes that a decoder hands out at once.
 const PIECE: usize = 64 << 10;
 
 /// Reads one input.

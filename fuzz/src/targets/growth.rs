@@ -166,7 +166,7 @@ fn repeated(first: &[u8], piece: &[u8], last: &[u8], least: usize) -> Vec<u8> {
     input
 }
 
-/// What a reader usually reads, so long.
+/// Returns usual input of a reader, of this length.
 fn usual(reader: u8, length: usize) -> Vec<u8> {
     let [first, piece, last] = USUAL[usize::from(reader)].map(str::as_bytes);
     repeated(first, piece, last, length)

@@ -1,4 +1,4 @@
-//! A declared operation as its surfaces see it: its schema, its JSON, its command line.
+//! Tests of a declared operation on its surfaces: schema, JSON and command line.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::shape::{Shape, forbid_null};
 
-/// Who wrote it.
+/// An author.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Author {
@@ -28,11 +28,11 @@ operation! {
         /// Labels.
         #[schemars(length(max = 2), inner(length(min = 1)))]
         tags: Option<Vec<String>>,
-        /// Who wrote it.
+        /// The author.
         json author: Option<Author>,
-        /// Who read it.
+        /// The readers.
         json readers: Option<Vec<Author>>,
-        /// Who checked it; `null` when nobody did.
+        /// The checker; `null` for none.
         json checker: Patch<Author>,
         /// Words; `null` when unknown.
         #[schemars(range(min = 0))]
@@ -44,7 +44,7 @@ operation! {
 operation! {
     /// Measures.
     Measure {
-        /// What to measure.
+        /// Keywords to measure.
         keywords: Vec<String>,
     }
 }
@@ -56,7 +56,7 @@ fn parse<O: clap::Args + serde::Serialize>(line: &[&str]) -> Result<Value, Strin
     Ok(serde_json::to_value(&operation).unwrap())
 }
 
-/// With what every call needs before `more`.
+/// Parses a `ChangeDraft` with its required arguments, followed by `more`.
 fn change(more: &[&str]) -> Result<Value, String> {
     let needed = ["--project", "p", "d", r#"[{"fullName":"Ada"}]"#];
     parse::<ChangeDraft>(&[&needed[..], more].concat())

@@ -1,4 +1,4 @@
-//! Keywords from files of other tools, and what became of each row.
+//! Import of keywords from files of other tools.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,90 +7,89 @@ use super::KeywordStatus;
 use crate::{Answer, declare::operation, jobs::Job, words::words};
 
 operation! {
-    /// Takes keywords from a file of another tool: Semrush, Ahrefs, Google Keyword Planner or Search Console.
+    /// Imports keywords from a file of another tool: Semrush, Ahrefs, Google Keyword Planner or Search Console.
     ///
-    /// Encoding, delimiter, header and format are found by themselves. A row adds a keyword or updates the one
-    /// that has its text; a value that the file does not give stays as it is. A broken row costs itself only. Over
-    /// HTTP the file may be the body itself (`Content-Type: text/csv`). At most 16 MiB and 100,000 rows.
+    /// Encoding, delimiter, header and format are detected. A row adds a keyword, or updates the keyword with the
+    /// same text; values that the file lacks stay unchanged. An invalid row does not affect the others. Over HTTP the
+    /// file may be sent as the body (`Content-Type: text/csv`). At most 16 MiB and 100,000 rows.
     ImportKeywords {
         project;
         /// The file: its text, or a `data:` URL (RFC 2397) with its bytes in base64.
         #[schemars(length(min = 1, max = 16_777_216), example = &"Keyword,Volume,Keyword Difficulty\nstanding desk,2400,31\n")]
         file file: String,
-        /// Language of the keywords, BCP 47; the project's unless given.
+        /// Language of the keywords (BCP 47); defaults to the project's.
         #[schemars(length(min = 2, max = 35))]
         language: Option<String>,
-        /// Country, ISO 3166-1 alpha-2, where the file names none; the project's unless given.
+        /// Country (ISO 3166-1 alpha-2) of keywords for which the file has none; defaults to the project's.
         #[schemars(length(min = 2, max = 2))]
         country: Option<String>,
-        /// Status of keywords that are new; `new` unless given.
+        /// Status of added keywords; default `new`.
         status: Option<KeywordStatus>,
     }
 }
 
 words! {
-    /// What became of a row.
+    /// Outcome of a row.
     RowOutcome {
         /// A keyword was added.
         Created = "created",
-        /// A keyword learnt something.
+        /// A keyword was updated.
         Updated = "updated",
-        /// All of it was known.
+        /// All values were already known.
         Unchanged = "unchanged",
-        /// An earlier row of the file has the same text and says as much.
+        /// An earlier row of the file has the same text, and this one adds nothing.
         Duplicate = "duplicate",
-        /// The row is broken; see `code` and `detail`.
+        /// The row is invalid; see `code` and `detail`.
         Failed = "failed",
     }
 }
 
-/// What became of a file.
+/// Result of an import.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Imported {
-    /// The format that was recognised.
+    /// Detected format.
     #[schemars(example = &"semrush_keywords")]
     pub format: String,
-    /// Rows read, the header apart.
+    /// Rows read, without the header.
     pub rows: u64,
     /// Keywords added.
     pub created: u64,
-    /// Keywords that learnt something.
+    /// Keywords updated.
     pub updated: u64,
-    /// Rows that said nothing new.
+    /// Rows without new values.
     pub unchanged: u64,
-    /// Rows whose text an earlier row had.
+    /// Rows with the same text as an earlier row.
     pub duplicates: u64,
-    /// Broken rows.
+    /// Invalid rows.
     pub failed: u64,
-    /// Rows one by one: the broken ones first, at most 1,000 in all.
+    /// Outcomes of single rows: invalid rows first, at most 1,000 in total.
     pub outcomes: Vec<ImportedRow>,
-    /// Rows beyond those in `outcomes`.
+    /// Number of rows not listed in `outcomes`.
     pub more_outcomes: u64,
-    /// The work that follows: putting the keywords in clusters. `null` where nothing changed, or where too much waits
-    /// already.
+    /// Job that clusters the keywords; `null` if nothing changed, or if too many jobs are waiting.
     #[serde(default)]
     pub job: Option<Job>,
 }
 
-/// What became of one row.
+/// Outcome of one row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ImportedRow {
     /// Line of the file on which the row begins, from 1.
     pub line: u64,
-    /// What became of it.
+    /// Outcome.
     pub outcome: RowOutcome,
-    /// The keyword it made or met.
+    /// Id of the keyword that was added or that has the same text.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub keyword_id: Option<String>,
-    /// Kind of fault.
+    /// Machine-readable kind of fault.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub code: Option<String>,
-    /// Header of the column to blame.
+    /// Header of the faulty column.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub column: Option<String>,
-    /// What was found.
+    /// Human-readable explanation.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub detail: Option<String>,
 }

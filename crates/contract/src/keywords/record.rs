@@ -1,4 +1,4 @@
-//! What is known of a keyword.
+//! The record of a keyword.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,158 +13,158 @@ pub struct Keyword {
     /// Identifier (UUIDv7).
     #[schemars(example = &"01936f30-1c1e-7f7b-8a55-0d4b8f2f7a10")]
     pub id: String,
-    /// The text, as it was added.
+    /// Text, as it was added.
     #[schemars(example = &"standing desk")]
     pub keyword: String,
     /// Searches per month.
     #[schemars(example = 2400)]
     pub search_volume: Option<i64>,
-    /// Why `searchVolume` is `null`; `null` when it is known.
+    /// Reason `searchVolume` is `null`; `null` if it is known.
     pub search_volume_status: Option<MissingReason>,
     /// Difficulty, 0 (easy) to 100.
     #[schemars(example = 31)]
     pub keyword_difficulty: Option<i64>,
-    /// Why `keywordDifficulty` is `null`; `null` when it is known.
+    /// Reason `keywordDifficulty` is `null`; `null` if it is known.
     pub keyword_difficulty_status: Option<MissingReason>,
-    /// What a searcher wants; `null` when unknown.
+    /// Search intent; `null` if unknown.
     #[schemars(example = &"commercial")]
     pub intent: Option<Intent>,
-    /// Who says so: a caller before a provider before the rules.
+    /// Source of the intent: a caller takes precedence over a provider, and a provider over the rules.
     pub intent_source: Option<IntentSource>,
-    /// How sure the rules are, 0 to 1; `null` when they did not decide.
+    /// Confidence of the rules, 0 to 1; `null` if the intent is not from rules.
     #[schemars(example = 0.9)]
     pub intent_confidence: Option<f64>,
-    /// Which rule decided.
+    /// Rule that decided the intent.
     #[schemars(example = &"\"best\" compares")]
     pub intent_reason: Option<String>,
-    /// Worth by all that is known, 0 to 100: relevance, searches, difficulty and intent, missing parts left out.
+    /// Score, 0 to 100, from relevance, searches, difficulty and intent; missing parts are left out.
     #[schemars(example = 63.5)]
     pub score: Option<f64>,
-    /// Keywords that one page can answer share a cluster; `null` when alone.
+    /// Id of the cluster, which groups keywords that one page can answer; `null` if the keyword is in none.
     pub cluster_id: Option<String>,
-    /// The one that stands for its cluster: most searched, then shortest.
+    /// Whether it represents its cluster: the most searched keyword, then the shortest.
     pub is_cluster_head: bool,
-    /// Posts that aim at it, the oldest first, at most 100; those put away left out.
+    /// Ids of the posts that target it, oldest first, at most 100, without archived ones.
     pub post_ids: Vec<String>,
-    /// What other tools and providers say of it.
+    /// Figures from other tools and providers.
     #[serde(flatten)]
     pub details: KeywordDetails,
     /// Language, BCP 47.
     #[schemars(example = &"en")]
     pub language: String,
-    /// Country, ISO 3166-1 alpha-2; `null` for all.
+    /// Country (ISO 3166-1 alpha-2); `null` for all countries.
     pub country: Option<String>,
-    /// Where it stands.
+    /// Status.
     pub status: KeywordStatus,
-    /// Where it came from.
+    /// Source from which it was first added.
     pub source: KeywordSource,
-    /// Counts changes; part of the `ETag`.
+    /// Version number, incremented by every change; part of the `ETag`.
     #[schemars(example = 1)]
     pub version: i64,
-    /// When it was added.
+    /// Time at which it was added.
     pub created_at: Instant,
-    /// When it last changed.
+    /// Time of the last change.
     pub updated_at: Instant,
-    /// What the caller may do with it now.
+    /// Actions that the caller may perform now.
     pub allowed_actions: AllowedActions,
 }
 
-/// What other tools and providers say of a keyword. What none has said is `null`.
+/// Figures of a keyword from other tools and providers; `null` if none gave one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct KeywordDetails {
-    /// What a searcher may want besides.
+    /// Further possible search intents.
     pub secondary_intents: Vec<Intent>,
-    /// Likeness to what the project's pages are about, 0 to 1; `null` for keywords that were not found there.
+    /// Similarity to the topics of the project's pages, 0 to 1; `null` for keywords that were not found there.
     pub relevance: Option<f64>,
-    /// Searches per month where only a bucket is known.
+    /// Range of searches per month, if only a range is known.
     pub volume_range: Option<VolumeRange>,
-    /// Whose scale `keywordDifficulty` is on; scales differ and are never averaged.
+    /// Source whose scale `keywordDifficulty` uses; scales differ and are never averaged.
     pub difficulty_source: Option<KeywordSource>,
-    /// Price of a click on an ad, in `currency`.
+    /// Cost per click of ads, in `currency`.
     pub cpc: Option<f64>,
     /// Currency of prices, ISO 4217.
     pub currency: Option<String>,
-    /// Competition of advertisers, 0 to 1. Not difficulty.
+    /// Competition between advertisers, 0 to 1; not the difficulty.
     pub competition: Option<f64>,
-    /// The same in words.
+    /// Level of `competition`, in a word.
     pub competition_level: Option<CompetitionLevel>,
     /// Searches by month, oldest first, at most 24.
     pub trend: Vec<TrendMonth>,
-    /// Twelve months that the tool does not name, oldest first, each as a share of the best one.
+    /// Trend without dates: twelve months, oldest first, each as a share of the best month.
     pub trend_relative: Vec<f64>,
-    /// Broader keyword this one belongs to.
+    /// Broader keyword to which this one belongs.
     pub parent_topic: Option<String>,
-    /// What else the page of results shows.
+    /// Features of the search results page.
     pub serp_features: Vec<String>,
-    /// Position of the site among the results, from 1.
+    /// Position of the site in the search results, from 1.
     pub position: Option<f64>,
     /// Page of the site that ranks.
     pub ranking_url: Option<String>,
-    /// Clicks to the site, in the export's period.
+    /// Clicks to the site in the period of the export.
     pub clicks: Option<i64>,
-    /// How often the site was shown, in the export's period. Not a search volume.
+    /// Impressions of the site in the period of the export; not a search volume.
     pub impressions: Option<i64>,
-    /// The keyword that this one differs from in word order, inflection or year only.
+    /// Id of the keyword from which this one differs only in word order, inflection or year.
     pub variant_of: Option<String>,
-    /// What of this site competes for it; `null` when none is known to. A post is refused for a keyword that has a
-    /// page or post already.
+    /// Pages and posts of this site that compete for it; `null` if none are known. A post is refused for a keyword
+    /// that already has a page or post.
     pub cannibalisation: Option<Cannibalisation>,
-    /// Everywhere it was found, the first first.
+    /// All sources in which it was found, the first one first.
     pub sources: Vec<KeywordOrigin>,
-    /// When figures were last learnt.
+    /// Time of the last update of figures.
     pub metrics_updated_at: Option<Instant>,
 }
 
-/// Parts of one site that compete for the same searches.
+/// Pages and posts of one site that compete for the same searches.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Cannibalisation {
-    /// How it is known.
+    /// Evidence for the competition.
     pub reason: CannibalisationReason,
-    /// The pages, at most 10; of Search Console the most shown first.
+    /// URLs of the pages, at most 10; from Search Console, those with the most impressions first.
     pub urls: Vec<String>,
-    /// The posts, the oldest first.
+    /// Ids of the posts, oldest first.
     pub post_ids: Vec<String>,
 }
 
-/// Bounds of a number of searches per month, both included.
+/// Range of searches per month, inclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct VolumeRange {
-    /// At least.
+    /// Lower bound.
     pub min: i64,
-    /// At most.
+    /// Upper bound.
     pub max: i64,
 }
 
 /// Searches in one month.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TrendMonth {
-    /// `YYYY-MM`.
+    /// Month, `YYYY-MM`.
     pub month: String,
     /// Searches.
     pub value: i64,
 }
 
-/// A place where a keyword was found.
+/// A source in which a keyword was found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct KeywordOrigin {
-    /// Kind of place.
+    /// Kind of source.
     pub source: KeywordSource,
-    /// Address, file line or member of the brand data.
+    /// URL, line of the file or field of the brand data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
-    /// What was found there.
+    /// Text or detail found there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
-    /// Searches per month it gives.
+    /// Searches per month according to this source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search_volume: Option<i64>,
-    /// Difficulty it gives, on its own scale.
+    /// Difficulty according to this source, on its own scale.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keyword_difficulty: Option<i64>,
-    /// When.
+    /// Time at which it was found.
     pub at: Instant,
 }
 

@@ -1,4 +1,4 @@
-//! What is answered about where a post is published.
+//! Publications of posts at providers.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,39 +10,40 @@ use crate::{
 };
 
 words! {
-    /// What becomes of a post at its provider.
+    /// Visibility of a published post at its provider.
     PublishMode {
-        /// Readers see it.
+        /// Public.
         Live = "live",
-        /// It is left there as a draft.
+        /// Delivered as a draft.
         Draft = "draft",
     }
 }
 words! {
-    /// Where a post stands at one provider.
+    /// State of a post at one provider.
     PublicationState {
-        /// The worker looks for it there; nothing has been sent.
+        /// Being searched for at the provider; nothing has been sent.
         Pending = "pending",
-        /// It is being sent.
+        /// Being sent.
         Sending = "sending",
-        /// Readers see it.
+        /// Public.
         Published = "published",
-        /// It lies there as a draft.
+        /// Present as a draft.
         Draft = "draft",
-        /// It was taken back.
+        /// Unpublished.
         Unpublished = "unpublished",
-        /// It was sent and the answer was lost: whether it is there is not known. It is looked for, and never sent again blindly.
+        /// It was sent, but the response was lost, so it is unknown whether it exists. It is searched for, and not
+        /// sent again before the search has ended.
         Uncertain = "uncertain",
-        /// It was not published; see `lastError`.
+        /// Publishing failed; see `lastError`.
         Failed = "failed",
     }
 }
 words! {
-    /// What looking at a published page found.
+    /// State of the verification of a published page.
     VerificationState {
-        /// It is looked at again soon.
+        /// Another check follows soon.
         Pending = "pending",
-        /// The page is there and says what it should.
+        /// The page exists and is as expected.
         Passed = "passed",
         /// Something is wrong; see `findings`.
         Failed = "failed",
@@ -55,79 +56,81 @@ words! {
 pub struct Publication {
     /// The provider.
     pub provider: Provider,
-    /// The connection.
+    /// Id of the connection.
     pub connection_id: String,
-    /// Where it stands.
+    /// State.
     pub state: PublicationState,
-    /// Whether readers see it, as far as is known.
+    /// Whether it is public, as far as known.
     pub is_live: bool,
-    /// The provider's id of it.
+    /// Id of the post at the provider.
     pub external_id: Option<String>,
-    /// Where readers find it.
+    /// Public URL.
     pub url: Option<String>,
-    /// `version` of the post that is there.
+    /// `version` of the post that the provider has.
     pub post_version: Option<i64>,
-    /// When it first was live there.
+    /// Time at which it first became public there.
     pub published_at: Option<Instant>,
-    /// Why the last attempt failed; `null` if it did not.
+    /// Failure of the last attempt; `null` if it succeeded.
     pub last_error: Option<IntegrationError>,
-    /// What looking at the live page found; `null` where nobody looked.
+    /// Verification of the public page; `null` if it was not checked.
     pub verification: Option<Verification>,
-    /// The last attempt.
+    /// Last attempt.
     pub attempt: Option<PublishAttempt>,
-    /// When this last changed.
+    /// Time of the last change of this record.
     pub updated_at: Instant,
 }
 
-/// One attempt to bring a post to a provider, with what is known of it.
+/// One attempt to publish, update or unpublish a post at a provider, with its evidence.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PublishAttempt {
     /// Identifier (UUIDv7).
     pub id: String,
-    /// The job that does it.
+    /// Id of the job that runs it.
     pub job_id: String,
-    /// `live`, `draft`, or `gone` when it is taken back.
+    /// Target state: `live`, `draft`, or `gone` for unpublishing.
     #[schemars(example = &"live")]
     pub aim: String,
-    /// When it is looked for next; `null` where it is not.
+    /// Time of the next search at the provider; `null` if none is planned.
     pub next_check_at: Option<Instant>,
-    /// What was done and seen, oldest first, at most 50.
+    /// Steps and observations, oldest first, at most 50.
     pub evidence: Vec<Evidence>,
-    /// When it began.
+    /// Start time.
     pub created_at: Instant,
-    /// When its outcome was known; `null` until then.
+    /// Time at which its outcome became known; `null` until then.
     pub finished_at: Option<Instant>,
 }
 
-/// Something that was done or seen.
+/// A step or an observation of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Evidence {
-    /// When.
+    /// Time.
     pub at: Instant,
-    /// Stable word: `looked`, `found`, `absent`, `sending`, `made`, `changed`, `taken_back`, `unclear`, `not_now`, `refused`, `interrupted`.
+    /// Machine-readable kind: `looked`, `found`, `absent`, `sending`, `made`, `changed`, `taken_back`, `unclear`,
+    /// `not_now`, `refused`, `interrupted`.
     #[schemars(example = &"looked")]
     pub what: String,
-    /// For people.
+    /// Human-readable explanation.
     pub detail: Option<String>,
 }
 
-/// What looking at a published page found.
+/// Verification of a published page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Verification {
-    /// Whether it is as it should be.
+    /// State of the verification.
     pub state: VerificationState,
-    /// The page that was looked at.
+    /// URL that was checked.
     pub url: String,
-    /// Status of its answer; `null` without one.
+    /// HTTP status; `null` if there was no answer.
     pub status_code: Option<u16>,
-    /// Stable words for what is wrong: `not_reachable`, `status`, `title_missing`, `canonical_elsewhere`, `noindex`.
+    /// Problems, as machine-readable codes: `not_reachable`, `status`, `title_missing`, `canonical_elsewhere`,
+    /// `noindex`.
     #[schemars(example = ["noindex"])]
     pub findings: Vec<String>,
-    /// Times it was looked at.
+    /// Number of checks so far.
     pub checks: u32,
-    /// When it was looked at.
+    /// Time of the last check.
     pub checked_at: Instant,
 }

@@ -1,4 +1,4 @@
-//! What is answered about posts.
+//! Records of posts.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,105 +11,107 @@ use crate::{Answer, Head, Instant, actions::AllowedActions, jobs::Job};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct FeaturedImage {
-    /// Absolute address.
+    /// Absolute URL.
     #[schemars(length(min = 1, max = 2048), example = &"https://example.com/desk.jpg")]
     pub url: String,
-    /// What it shows, for those who do not see it.
+    /// Alternative text for people who do not see the image.
     #[schemars(length(max = 300))]
     #[serde(default)]
     #[schemars(extend("x-nullable" = true))]
     pub alt: Option<String>,
-    /// Pixels.
+    /// Width in pixels.
     #[schemars(range(min = 1, max = 100_000))]
     #[serde(default)]
     #[schemars(extend("x-nullable" = true))]
     pub width: Option<u32>,
-    /// Pixels.
+    /// Height in pixels.
     #[schemars(range(min = 1, max = 100_000))]
     #[serde(default)]
     #[schemars(extend("x-nullable" = true))]
     pub height: Option<u32>,
-    /// Whose it is.
+    /// Credit line.
     #[schemars(length(max = 300))]
     #[serde(default)]
     #[schemars(extend("x-nullable" = true))]
     pub credit: Option<String>,
 }
 
-/// Who wrote a post.
+/// Author of a post.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Author {
     /// Name.
     #[schemars(length(min = 1, max = 200), example = &"Ada Fern")]
     pub name: String,
-    /// Page about the author.
+    /// URL of a page about the author.
     #[schemars(length(min = 1, max = 2048))]
     #[serde(default)]
     #[schemars(extend("x-nullable" = true))]
     pub url: Option<String>,
-    /// Profiles elsewhere.
+    /// URLs of profiles of the author elsewhere.
     #[serde(default)]
     #[schemars(length(max = 20), inner(length(min = 1, max = 2048)))]
     pub same_as: Vec<String>,
 }
 
-/// A post as lists show it.
+/// A post without its text, as in lists.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PostSummary {
     /// Identifier (UUIDv7).
     #[schemars(example = &"01936f34-2b1d-7c10-9a55-1d4b8f2f7a10")]
     pub id: String,
-    /// Title; `null` while there is none.
+    /// Title; `null` if there is none yet.
     pub title: Option<String>,
-    /// The part of its address that names it, unique in the project.
+    /// URL slug, unique in the project.
     #[schemars(example = &"choose-a-standing-desk")]
     pub slug: String,
-    /// Where it stands.
+    /// Status.
     pub status: PostStatus,
-    /// The keyword it aims at; `null` also when that was deleted.
+    /// Id of the target keyword; `null` if there is none or it was deleted.
     pub keyword_id: Option<String>,
-    /// Text of that keyword.
+    /// Text of the target keyword.
     pub keyword: Option<String>,
-    /// Language, BCP 47.
+    /// Language (BCP 47).
     #[schemars(example = &"en")]
     pub language: String,
-    /// Who made it.
+    /// Origin.
     pub origin: PostOrigin,
-    /// Words of its text.
+    /// Number of words in the text.
     #[schemars(example = 1200)]
     pub word_count: u32,
-    /// Minutes it takes to read.
+    /// Estimated reading time in minutes.
     #[schemars(example = 6)]
     pub reading_time_minutes: u32,
-    /// What the checks of the text add up to, 0 to 100; `null` while there is no text. It advises; it blocks nothing.
+    /// SEO score of the text from `seoChecks`, 0 to 100; `null` if there is no text. Advisory: it does not block
+    /// publishing.
     #[schemars(example = 72)]
     pub seo_score: Option<u8>,
-    /// Whether it is live in another form than it has here.
+    /// Whether it was changed since it was published.
     pub has_unpublished_changes: bool,
-    /// When it is to be published.
+    /// Scheduled time of publication.
     pub scheduled_at: Option<Instant>,
-    /// When it was first published.
+    /// Time of first publication.
     pub published_at: Option<Instant>,
-    /// Where it was published.
+    /// Public URL.
     pub published_url: Option<String>,
-    /// Whether readers see it at any provider, as far as is known.
+    /// Whether it is public at any provider, as far as known.
     pub is_live: bool,
-    /// Where its last publication stands; `null` if there was none. `uncertain`: it was sent and the answer was lost.
+    /// State of its last publication; `null` if there was none. `uncertain` means that it was sent and the response
+    /// was lost.
     pub publication_state: Option<PublicationState>,
-    /// Why its last job failed; `null` unless it did.
+    /// Failure of its last job; `null` if it did not fail.
     pub failure: Option<PostFailure>,
-    /// When it was put away.
+    /// Time at which it was archived.
     pub archived_at: Option<Instant>,
-    /// Counts changes; part of the `ETag`.
+    /// Version number, incremented by every change; part of the `ETag`.
     #[schemars(example = 1)]
     pub version: i64,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: Instant,
-    /// When it last changed.
+    /// Time of the last change.
     pub updated_at: Instant,
-    /// What the caller may do with it now.
+    /// Actions that the caller may perform now.
     pub allowed_actions: AllowedActions,
 }
 
@@ -117,32 +119,32 @@ pub struct PostSummary {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Post {
-    /// What lists show.
+    /// Fields that lists have too.
     #[serde(flatten)]
     pub summary: PostSummary,
-    /// The text, Markdown.
+    /// Text in Markdown.
     pub content: String,
-    /// Its sanitised rendering.
+    /// Text as sanitised HTML.
     pub content_html: String,
-    /// What else people wrote.
+    /// Editable fields other than title and text.
     #[serde(flatten)]
     pub details: PostDetails,
-    /// What follows from the text.
+    /// Analysis of the text.
     #[serde(flatten)]
     pub findings: PostFindings,
-    /// How its text was last generated; `null` if it never was.
+    /// Last generation of the text; `null` if it was never generated.
     pub generation: Option<Generation>,
-    /// Where it is, or was to be, published; what changed last comes first.
+    /// Publications at providers, including failed and unpublished ones, most recently changed first.
     pub publications: Vec<Publication>,
 }
 
-/// What people write of a post besides title and text.
+/// Editable fields of a post other than title and text.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PostDetails {
     /// Summary for lists.
     pub excerpt: Option<String>,
-    /// Title for search results; the title where it is `null`.
+    /// Title for search results; if `null`, the title is used.
     pub meta_title: Option<String>,
     /// Description for search results.
     pub meta_description: Option<String>,
@@ -150,31 +152,31 @@ pub struct PostDetails {
     pub secondary_keywords: Vec<String>,
     /// Labels.
     pub tags: Vec<String>,
-    /// Sections of the blog it belongs to.
+    /// Categories of the blog.
     pub categories: Vec<String>,
-    /// Its main image.
+    /// Main image.
     pub featured_image: Option<FeaturedImage>,
-    /// Who wrote it.
+    /// Author.
     pub author: Option<Author>,
-    /// Address that search engines are to take for it.
+    /// Canonical URL.
     pub canonical_url: Option<String>,
 }
 
-/// What follows from the text of a post.
+/// Analysis of the text of a post.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PostFindings {
-    /// The checks behind `seoScore`; empty while there is no text.
+    /// Checks behind `seoScore`; empty if there is no text.
     pub seo_checks: Vec<SeoCheck>,
-    /// How easy it is to read; `null` without running text.
+    /// Readability; `null` without running text.
     pub readability: Option<PostReadability>,
-    /// JSON-LD (schema.org) of what a reader can see; `null` without title or text.
+    /// JSON-LD (schema.org) for the visible content; `null` without title or text.
     pub structured_data: Option<Value>,
     /// Links to pages of the site.
     pub internal_links: Vec<TextLink>,
-    /// Pages of others that the text links to, or that were read for it.
+    /// External pages that the text links to, or that were read for it.
     pub external_sources: Vec<ExternalSource>,
-    /// What stands between the text and its publication, or deserves a look.
+    /// Warnings about the text, some of which block publishing.
     pub warnings: Vec<PostWarning>,
 }
 
@@ -182,141 +184,141 @@ pub struct PostFindings {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SeoCheck {
-    /// Stable word.
+    /// Machine-readable id.
     #[schemars(example = &"keyword_in_title")]
     pub id: String,
-    /// Points it can earn before scaling.
+    /// Maximum points before scaling.
     pub weight: f64,
-    /// How it came out.
+    /// Outcome.
     pub outcome: CheckOutcome,
-    /// Points it earned before scaling.
+    /// Points earned before scaling.
     pub points: f64,
-    /// What was measured; `null` where there was nothing to measure.
+    /// Measured value; `null` if there was nothing to measure.
     pub value: Option<f64>,
-    /// What to do; `null` where nothing is to be done.
+    /// Recommended improvement; `null` if there is none.
     pub advice: Option<String>,
 }
 
-/// How easy a text is to read.
+/// Readability of a text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PostReadability {
-    /// What the formula gives; may lie outside 0 to 100.
+    /// Result of the formula; may lie outside 0 to 100.
     #[schemars(example = 61.2)]
     pub score: f64,
-    /// The formula, made for the language.
+    /// Readability formula, chosen for the language.
     #[schemars(example = &"flesch_reading_ease")]
     pub formula: String,
-    /// `good`, `fair` or `poor`.
+    /// Band of the score: `good`, `fair` or `poor`.
     #[schemars(example = &"good")]
     pub band: String,
 }
 
-/// A link of a text.
+/// A link in a text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TextLink {
-    /// Where it leads, as written.
+    /// Target URL, as written.
     pub url: String,
-    /// The words that carry it.
+    /// Anchor text.
     pub title: String,
 }
 
-/// A page of others.
+/// An external page.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ExternalSource {
-    /// Its address.
+    /// URL of the page.
     pub url: String,
-    /// Its title, or the words that link to it.
+    /// Title of the page, or anchor text of the link.
     pub title: Option<String>,
-    /// What it says of a claim of the text; `null` where nothing was found.
+    /// Quote that supports a claim of the text; `null` if none was found.
     pub quote: Option<String>,
-    /// When it was read; `null` if it never was.
+    /// Time at which it was read; `null` if it was not.
     pub checked_at: Option<Instant>,
-    /// Whether it could be read; `null` if nobody tried.
+    /// Whether it could be read; `null` if that was not tried.
     pub ok: Option<bool>,
 }
 
-/// Something to be looked at before a post is published.
+/// A warning to review before a post is published.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PostWarning {
-    /// Stable word: `unverified_claims`, `too_similar`, `brief_only`, `missing_section`, `step_lost`, `banned_phrase`,
-    /// `source_unread`.
+    /// Machine-readable code: `unverified_claims`, `too_similar`, `brief_only`, `missing_section`, `step_lost`,
+    /// `banned_phrase`, `source_unread`.
     #[schemars(example = &"unverified_claims")]
     pub code: String,
-    /// For people.
+    /// Human-readable explanation.
     pub detail: String,
-    /// The sentence or phrase of the text it is about; it goes away with it. `null` is all of the generated text: it goes
-    /// away when that is changed.
+    /// Sentence or phrase that the warning is about; the warning disappears with it. `null` means the whole generated
+    /// text: the warning disappears when that is changed.
     pub text: Option<String>,
-    /// Whether the post cannot be published while it stands.
+    /// Whether the warning blocks publishing.
     pub blocks_publishing: bool,
-    /// The page, post or brand data it is about, by address or name; `null` where there is none.
+    /// URL or name of the page, post or brand data concerned; `null` if there is none.
     #[serde(default)]
     pub source: Option<String>,
-    /// Share of the text that stands in `source`, 0 to 1; `null` where that is not the matter.
+    /// Share of the text found in `source`, 0 to 1; `null` if the warning is not about similarity.
     #[serde(default)]
     pub share: Option<f64>,
 }
 
-/// How a text was generated.
+/// Generation of a text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Generation {
-    /// The job.
+    /// Id of the job.
     pub job_id: String,
-    /// With or without a language model; `null` while that is not known.
+    /// Method, with or without a language model; `null` while it is not known.
     pub method: Option<GenerationMethod>,
-    /// Who answered; `null` for a brief.
+    /// Provider of the language model; `null` for a brief.
     pub provider: Option<String>,
-    /// The model; `null` for a brief.
+    /// Language model; `null` for a brief.
     pub model: Option<String>,
-    /// What is known to have been charged, in millionths of a US dollar; `null` when nobody can say.
+    /// Known cost, in millionths of a US dollar; `null` if unknown.
     pub cost_micros_usd: Option<i64>,
-    /// When it was asked for.
+    /// Time of the request.
     pub requested_at: Instant,
-    /// When it ended.
+    /// Time at which it ended; `null` until then.
     pub finished_at: Option<Instant>,
 }
 
-/// Why the last job of a post failed.
+/// Failure of the last job of a post.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PostFailure {
-    /// `generate` or `publish`.
+    /// Failed stage: `generate` or `publish`.
     #[schemars(example = &"generate")]
     pub stage: String,
-    /// Stable word.
+    /// Machine-readable code.
     #[schemars(example = &"provider_error")]
     pub code: String,
-    /// For people.
+    /// Human-readable explanation.
     pub detail: String,
 }
 
-/// An earlier text of a post.
+/// A revision: an earlier text of a post.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Revision {
-    /// Counts up from 1 in each post.
+    /// Number of the revision, from 1 in each post.
     #[schemars(example = 1)]
     pub number: i64,
-    /// The title it had.
+    /// Title at that time.
     pub title: Option<String>,
-    /// The text, Markdown.
+    /// Text in Markdown.
     pub content: String,
-    /// Its words.
+    /// Number of words in the text.
     pub word_count: u32,
-    /// `version` of the post that had it.
+    /// `version` of the post with this text.
     pub version: i64,
-    /// When it was replaced.
+    /// Time at which it was replaced.
     pub replaced_at: Instant,
 }
 
-/// The answer to starting a generation.
+/// A started job with its post.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PostStarted {
-    /// The job that does it.
+    /// The started job.
     pub job: Job,
     /// The post.
     pub post: Post,

@@ -1,4 +1,4 @@
-//! What a value is held against, and how its faults are worded.
+//! Validation of values, and the wording of faults.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use crate::{Fault, Instant, instant::NotAnInstant};
 /// Faults reported per request; a client that has 100 of them reads the first ones anyway.
 const MOST_FAULTS: usize = 100;
 
-/// Members that answers carry and no caller sets: a record that was read and is sent back has them.
+/// Members of answers that no caller sets; a record that was read and sent back contains them.
 const READ_ONLY: &[&str] = &[
     "id",
     "projectId",
@@ -109,15 +109,12 @@ pub(super) fn node(wanted: &Node, value: &Value, at: &mut String, faults: &mut V
         }
         (Node::Integer { min, max }, Value::Number(number)) => match number.as_i64() {
             Some(n) if (*min..=*max).contains(&n) => {}
-            Some(n) => fault("out_of_range", format!("is {n}, accepted are {min} to {max}")),
+            Some(n) => fault("out_of_range", format!("is {n}, must be {min} to {max}")),
             None => fault("wrong_type", "is not an integer".to_owned()),
         },
         (Node::Number { min, max }, Value::Number(number)) => match number.as_f64() {
             Some(n) if n >= *min && n <= *max => {}
-            _ => fault(
-                "out_of_range",
-                format!("is {number}, accepted are {min} to {max}"),
-            ),
+            _ => fault("out_of_range", format!("is {number}, must be {min} to {max}")),
         },
         (_, Value::Null) => fault(
             "null_not_allowed",
@@ -125,7 +122,7 @@ pub(super) fn node(wanted: &Node, value: &Value, at: &mut String, faults: &mut V
         ),
         _ => fault(
             "wrong_type",
-            format!("is {}, {} is expected", kind(value), expected(wanted)),
+            format!("is {}, must be {}", kind(value), expected(wanted)),
         ),
     }
 }
@@ -157,7 +154,7 @@ fn read_only(at: &str) -> Fault {
 fn unknown(at: &str, members: &HashMap<String, Node>) -> Fault {
     let mut known: Vec<&str> = members.keys().map(String::as_str).collect();
     known.sort_unstable();
-    let detail = format!("is not known here; known are {}", known.join(", "));
+    let detail = format!("is unknown; known fields are {}", known.join(", "));
     Fault {
         pointer: at.to_owned(),
         code: "unknown_field".to_owned(),

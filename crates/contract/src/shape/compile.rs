@@ -1,4 +1,4 @@
-//! From a JSON Schema to what it asks for.
+//! Compilation of JSON Schemas.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::{ANSWERED, Format, NULLABLE, Node};
 use crate::json::MAX_INTEGER;
 
-/// What a schema asks for. The definitions are those its references name.
+/// Compiles a schema. `definitions` resolves its references.
 pub(super) fn node(
     schema: &Map<String, Value>,
     definitions: Option<&Map<String, Value>>,
