@@ -20,31 +20,31 @@ const CRAWLABLE: &str = "https://developers.google.com/search/docs/crawling-inde
 pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "broken-external-link",
-        title: "Broken link to another site",
+        title: "Broken external link",
         scope: Scope::Targets,
-        description: "A link leads to a page of another site that answers 404, 410 or twice 5xx, or whose host does not exist; be it by way of redirects.",
-        why_it_matters: "Visitors who follow it find nothing, and what the page says there is no longer borne out.",
-        recommendation: "Link to where the page has moved or to another source, or remove the link.",
+        description: "A link points to a page of another site that returns 404 or 410, or a 5xx status (other than 503) twice, or whose host does not exist. Redirects are followed.",
+        why_it_matters: "Visitors who follow the link reach an error page, and the source that it cites is gone.",
+        recommendation: "Link to the new URL of the page or to another source, or remove the link.",
         source: CRAWLABLE,
         ..Check::warning(Links, Test::Html(broken))
     },
     Check {
         id: "external-link-redirect",
-        title: "Link to another site that redirects",
+        title: "External link to a redirect",
         scope: Scope::Targets,
-        description: "A link to another site is redirected to another host or path.",
-        why_it_matters: "Visitors take a detour, and one day the redirect may be gone or lead elsewhere.",
-        recommendation: "Link to where the redirect leads, if that is what is meant.",
+        description: "A link to another site redirects to another host or path.",
+        why_it_matters: "Visitors make an extra request, and the redirect may one day be removed or changed.",
+        recommendation: "Link to the final URL of the redirect, if that is the intended page.",
         source: "https://www.rfc-editor.org/rfc/rfc9110.html#name-redirection-3xx",
         ..Check::notice(Links, Test::Html(redirected))
     },
     Check {
         id: "external-link-unverified",
-        title: "Link to another site that could not be checked",
+        title: "External link could not be verified",
         scope: Scope::Targets,
-        description: "A link leads to a page of another site that answers our request with 401, 403, 405, 406, 429, 451, 503 or 999; be it by way of redirects.",
-        why_it_matters: "Such answers are often meant for programs only; whether visitors see the page cannot be told.",
-        recommendation: "Follow the link in a browser, and change it if it does not work there.",
+        description: "A link points to a page of another site that returns 401, 403, 405, 406, 429, 451, 503 or 999 to our request. Redirects are followed.",
+        why_it_matters: "Sites often return these statuses to crawlers only, so it is unknown whether visitors can see the page.",
+        recommendation: "Open the link in a browser, and replace it if it does not work there.",
         source: "https://www.rfc-editor.org/rfc/rfc9110.html#name-client-error-4xx",
         ..Check::notice(Links, Test::Html(unverified))
     },
