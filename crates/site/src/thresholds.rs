@@ -89,112 +89,112 @@ impl Threshold {
 }
 
 thresholds! {
-    /// `title-short`: fewer characters.
+    /// `title-short`: minimum length of the title tag.
     title_min: u32 = 30, 0..=1_000 "characters";
-    /// `title-long`: more characters, and more pixels than the next.
+    /// `title-long`: maximum length of the title tag; reported only if it also exceeds the maximum width.
     title_max: u32 = 60, 1..=1_000 "characters";
-    /// `title-long`: more pixels (Arial, 20 px).
+    /// `title-long`: maximum width of the title tag (Arial, 20 px).
     title_max_pixels: u32 = 561, 1..=20_000 "pixels";
-    /// `title-long` where East Asian characters prevail: more characters.
+    /// `title-long`: maximum length of a mostly Chinese, Japanese or Korean title tag.
     title_max_cjk: u32 = 30, 1..=1_000 "characters";
-    /// `description-short`: fewer characters.
+    /// `description-short`: minimum length of the meta description.
     description_min: u32 = 70, 0..=1_000 "characters";
-    /// `description-long`: more characters.
+    /// `description-long`: maximum length of the meta description.
     description_max: u32 = 155, 1..=5_000 "characters";
-    /// `h1-long`: more characters.
+    /// `h1-long`: maximum length of the H1.
     h1_max: u32 = 70, 1..=1_000 "characters";
-    /// `image-alt-long`: more characters.
+    /// `image-alt-long`: maximum length of an alt text.
     alt_max: u32 = 100, 1..=5_000 "characters";
-    /// `image-large`: more bytes.
+    /// `image-large`: maximum size of an image file.
     image_bytes: u64 = 500_000, 1..=1_000_000_000 "bytes";
-    /// `image-legacy-format`: more bytes.
+    /// `image-legacy-format`: JPEG, PNG and GIF files up to this size are not reported.
     image_legacy_bytes: u64 = 100_000, 0..=1_000_000_000 "bytes";
-    /// `no-cache-header`: may be kept for fewer days.
+    /// `no-cache-header`: minimum max-age of a file without ETag and Last-Modified.
     cache_days: u32 = 7, 1..=365 "days";
-    /// `depth-high`: more clicks from the start.
+    /// `depth-high`: maximum number of clicks from the start page.
     depth_max: u16 = 3, 1..=1_000 "clicks";
-    /// `url-long`: more characters of path and query.
+    /// `url-long`: maximum length of path and query string.
     url_max: u32 = 115, 1..=8_000 "characters";
-    /// `url-many-params`: more query parameters.
+    /// `url-many-params`: maximum number of query parameters.
     params_max: u32 = 3, 0..=1_000 "parameters";
-    /// `url-repetitive-path`: a segment this often.
+    /// `url-repetitive-path`: reported if a path segment occurs at least this often.
     repeated_segments: u32 = 3, 2..=1_000 "times";
-    /// `many-links`: more links.
+    /// `many-links`: maximum number of links on a page.
     links_max: u32 = 1_000, 1..=1_000_000 "links";
-    /// `thin-content`: fewer words of main text.
+    /// `thin-content`: minimum length of the main text.
     thin_words: u32 = 200, 0..=100_000 "words";
-    /// `text-ratio-low`: at most this share of the source is text.
+    /// `text-ratio-low`: reported if at most this percentage of the HTML source is visible text.
     text_ratio_percent: u32 = 10, 0..=100 "percent";
-    /// `content-stale`: older.
+    /// `content-stale`: maximum age of an article.
     stale_months: u32 = 24, 1..=1_200 "months";
-    /// `readability-very-hard`: fewer words are not judged.
+    /// `readability-very-hard`: shorter texts are not checked.
     readability_words: u32 = 300, 0..=100_000 "words";
-    /// `readability-very-hard`: a lower score.
+    /// `readability-very-hard`: minimum Flesch reading ease.
     readability_min: u32 = 30, 0..=40 "points";
-    /// `subheadings-missing`: more words.
+    /// `subheadings-missing`: maximum length of a main text without subheadings.
     subheading_words: u32 = 300, 1..=100_000 "words";
-    /// `question-heading-missing` and `evidence-missing`: articles of at least this many words.
+    /// `question-heading-missing` and `evidence-missing`: shorter articles are not checked.
     article_words: u32 = 600, 0..=100_000 "words";
-    /// `direct-answer-missing`: an answer has at least this many words.
+    /// `direct-answer-missing`: minimum length of the answer paragraph.
     answer_min_words: u32 = 20, 0..=10_000 "words";
-    /// `direct-answer-missing`: an answer has at most this many words.
+    /// `direct-answer-missing`: maximum length of the answer paragraph.
     answer_max_words: u32 = 80, 1..=10_000 "words";
-    /// `paragraphs-long`: a larger share of paragraphs is long.
+    /// `paragraphs-long`: maximum percentage of long paragraphs.
     long_paragraphs_percent: u32 = 25, 0..=100 "percent";
-    /// `js-dependent-content`: fewer words before scripts run.
+    /// `js-dependent-content`: minimum length of the main text without JavaScript.
     unrendered_words: u32 = 50, 0..=100_000 "words";
-    /// `ttfb-slow`: more milliseconds until the first byte.
+    /// `ttfb-slow`: maximum Time to First Byte.
     ttfb_ms: u32 = 800, 1..=60_000 "milliseconds";
-    /// `cwv-lcp-poor`: later.
+    /// `cwv-lcp-poor`: maximum Largest Contentful Paint.
     lcp_ms: u32 = 2_500, 1..=60_000 "milliseconds";
-    /// `cwv-inp-poor`: slower.
+    /// `cwv-inp-poor`: maximum Interaction to Next Paint.
     inp_ms: u32 = 200, 1..=60_000 "milliseconds";
-    /// `cwv-cls-poor`: more.
+    /// `cwv-cls-poor`: maximum Cumulative Layout Shift (100 thousandths are 0.1).
     cls_thousandths: u32 = 100, 0..=10_000 "thousandths";
-    /// `html-large`: more bytes.
+    /// `html-large`: maximum size of the HTML.
     html_large_bytes: u64 = 1 << 20, 1..=1_000_000_000 "bytes";
-    /// `html-over-2mb`: more bytes, which Google does not read.
+    /// `html-over-2mb`: size of the HTML beyond which Googlebot ignores the rest.
     html_max_bytes: u64 = 2 << 20, 1..=1_000_000_000 "bytes";
-    /// `dom-large`: more elements.
+    /// `dom-large`: maximum number of DOM elements.
     dom_max: u32 = 1_500, 1..=10_000_000 "elements";
-    /// `no-compression`: a text of more bytes.
+    /// `no-compression`: pages up to this size are not reported.
     compress_min_bytes: u64 = 1_024, 0..=1_000_000_000 "bytes";
-    /// `tls-expiring`: fewer days left.
+    /// `tls-expiring`: minimum remaining validity of the TLS certificate.
     certificate_days: u32 = 14, 0..=365 "days";
-    /// `many-resources`: more scripts and stylesheets.
+    /// `many-resources`: maximum number of scripts and stylesheets.
     resources_max: u32 = 100, 1..=100_000 "files";
-    /// `redirect-chain`: this many hops.
+    /// `redirect-chain`: reported from this number of hops.
     chain_hops: u32 = 2, 1..=10 "hops";
-    /// `redirect-chain`: this many hops are an error, fewer a warning.
+    /// `redirect-chain`: an error from this number of hops, a warning below.
     chain_error_hops: u32 = 5, 1..=10 "hops";
-    /// `thin-content` where East Asian characters prevail: fewer characters of main text.
+    /// `thin-content`: minimum length of a mostly Chinese or Japanese main text.
     thin_characters_cjk: u32 = 350, 0..=1_000_000 "characters";
-    /// `canonical-to-home`: less than this share of the text in common.
+    /// `canonical-to-home`: reported if the page has less than this percentage of its text in common with the home page.
     home_likeness_percent: u32 = 50, 0..=100 "percent";
-    /// `viewport-zoom-off`: a smaller maximum-scale.
+    /// `viewport-zoom-off`: lowest maximum-scale that is not reported.
     zoom_min: u32 = 5, 1..=10 "times";
-    /// `og-image-small`: fewer pixels wide.
+    /// `og-image-small`: minimum image width.
     card_width: u32 = 1_200, 1..=100_000 "pixels";
-    /// `og-image-small`: fewer pixels high.
+    /// `og-image-small`: minimum image height.
     card_height: u32 = 630, 1..=100_000 "pixels";
-    /// `og-image-small`: fewer pixels wide or high are a warning, more a notice.
+    /// `og-image-small`: a warning if width or height is below this, a notice otherwise.
     card_least: u32 = 200, 0..=100_000 "pixels";
-    /// `redirect-mass-home`: this many URLs.
+    /// `redirect-mass-home`: reported from this number of redirecting URLs.
     mass_home: u32 = 5, 1..=1_000_000 "URLs";
-    /// `duplicate-near`: at least this share of word runs in common.
+    /// `duplicate-near`: reported if texts have at least this percentage of their five-word sequences in common.
     near_percent: u32 = 90, 80..=100 "percent";
-    /// `duplicate-near`: texts of fewer words are not compared.
+    /// `duplicate-near`: shorter texts are not compared.
     near_words: u32 = 50, 50..=100_000 "words";
-    /// `cannibalisation`: at least this share of the words of title and first heading in common.
+    /// `cannibalisation`: reported if title tags and H1s have at least this percentage of their words in common.
     topic_percent: u32 = 80, 50..=100 "percent";
-    /// `soft-404`: what says that it was not found has fewer words.
+    /// `soft-404`: a page that says it was not found is reported only if its text is shorter than this.
     not_found_words: u32 = 200, 0..=100_000 "words";
-    /// `paragraphs-long`: a paragraph of more words is long.
+    /// `paragraphs-long`: paragraphs with more words count as long.
     long_paragraph_words: u32 = 150, 1..=10_000 "words";
-    /// `language-detected-mismatch`: at least this sure of the language.
+    /// `language-detected-mismatch`: minimum confidence of the language detection.
     language_percent: u32 = 90, 90..=100 "percent";
-    /// `language-detected-mismatch`: texts of fewer words are not judged.
+    /// `language-detected-mismatch`: shorter texts are not checked.
     language_words: u32 = 50, 50..=100_000 "words";
-    /// `sitemap-lastmod-bad`: the same date on at least this many URLs, and on all.
+    /// `sitemap-lastmod-bad`: identical dates are reported from this number of dated URLs in a sitemap.
     same_dates: u32 = 20, 2..=50_000 "URLs";
 }

@@ -22,7 +22,7 @@ pub enum ChecksCommand {
         #[command(flatten)]
         flags: Flags,
     },
-    /// Show every threshold, and the severities that were set.
+    /// Show all thresholds, and the severities that were changed.
     Show {
         /// Project id.
         #[arg(long)]
@@ -30,12 +30,12 @@ pub enum ChecksCommand {
         #[command(flatten)]
         flags: Flags,
     },
-    /// Take thresholds and severities back to the catalogue's values, from the next audit on.
+    /// Restore the default thresholds and severities, from the next audit on.
     Reset {
         /// Project id.
         #[arg(long)]
         project: String,
-        /// title-min, or severity.CHECK_ID; everything unless given.
+        /// title-min, or severity.CHECK_ID; all of them by default.
         #[arg(value_name = "NAME")]
         names: Vec<String>,
         #[command(flatten)]
@@ -84,7 +84,7 @@ fn text(set: &ChecksSet, all: bool) -> String {
         );
     }
     if text.is_empty() {
-        text.push_str("nothing is set");
+        text.push_str("all thresholds and severities are the defaults");
     }
     text
 }

@@ -248,7 +248,7 @@ fn checks_are_set_shown_and_reset() {
     checks("set", &["title-min"]).refuses(2, &["NAME=VALUE"]);
     checks("set", &["title-mni=3"]).refuses(2, &["title-mni", "title-min, title-max", "severity.CHECK_ID"]);
     checks("set", &["depth-max=9", "title-min=1001"]).refuses(2, &["title-min", "from 0 to 1000"]);
-    checks("set", &["title-min=71"]).refuses(2, &["title-min", "title-max, 70"]);
+    checks("set", &["title-min=71"]).refuses(2, &["title-min", "title-max (70)"]);
     checks("set", &["severity.h1-long=bad"]).refuses(2, &["error, warning, notice, off"]);
     checks("set", &["severity.h1=off"]).refuses(2, &["severity.h1", "docs/checks.md"]);
     checks("reset", &["h1-max", "h1-mxa"]).refuses(2, &["h1-mxa"]);
@@ -267,7 +267,10 @@ fn checks_are_set_shown_and_reset() {
         (&json!(20), &json!(60))
     );
     assert_eq!(one["severities"][0]["checkId"], "h1-long");
-    assert_eq!(checks("reset", &[]).out, "nothing is set\n");
+    assert_eq!(
+        checks("reset", &[]).out,
+        "all thresholds and severities are the defaults\n"
+    );
     assert_eq!(
         checks("show", &["--json"]).json()["thresholds"][0]["set"],
         json!(false)

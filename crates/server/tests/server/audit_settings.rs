@@ -62,7 +62,7 @@ async fn thresholds_hold_from_the_next_audit_on(database: &str) {
     assert_eq!(short["affectedPages"], 2);
     let description = short["description"].as_str().unwrap();
     assert!(
-        description.ends_with("In this project title-min is 35 characters, not 30."),
+        description.ends_with("In this project, title-min is 35 characters (default: 30)."),
         "{description}"
     );
 

@@ -33,12 +33,12 @@ impl RecheckMode {
     pub const fn verification(self) -> &'static str {
         match self {
             Self::Page => "A recheck fetches the page again.",
-            Self::Targets => "A recheck fetches the page and what the evidence names again.",
+            Self::Targets => "A recheck fetches the page again, and the URLs named in the evidence.",
             Self::Snapshot => {
-                "A recheck fetches the page again and compares it with what the last audit knows of the others."
+                "A recheck fetches the page again and compares it with the other pages as of the last audit."
             }
             Self::Site => "A recheck fetches robots.txt, the sitemaps and the home page again.",
-            Self::Audit => "Only another audit can tell.",
+            Self::Audit => "Only another audit can verify the fix.",
         }
     }
 }
@@ -52,6 +52,11 @@ const fn severity(check: &Check) -> &'static str {
     }
 }
 
+/// Keeps the names of HTML elements from being read as markup.
+fn escape(text: &str) -> String {
+    text.replace('<', "\\<")
+}
+
 /// The page, in Markdown.
 pub fn markdown() -> String {
     let of = |severity| {
@@ -61,9 +66,9 @@ pub fn markdown() -> String {
             .count()
     };
     let mut page = format!(
-        "# Checks\n\nRuleset {RULESET_VERSION}: {} checks, {} errors, {} warnings and {} notices. An error halves the score of a page, a warning \
-         takes a twentieth of it, a notice never counts. The operator can change severities and [thresholds](#thresholds) for a project with \
-         `searchwright admin checks set`. Made from the registry in `crates/site/src/checks`; do not edit.\n",
+        "# Checks\n\nRuleset {RULESET_VERSION}: {} checks, of which {} are errors, {} warnings and {} notices. Every page starts with a score of 100: each error \
+         halves it, each warning reduces it by 5 %, and notices do not count. The operator can change severities and [thresholds](#thresholds) \
+         for a project with `searchwright admin checks set`.\n\nGenerated from the registry in `crates/site/src/checks`; do not edit.\n",
         registry().len(),
         of(Severity::Error),
         of(Severity::Warning),
@@ -74,13 +79,13 @@ pub fn markdown() -> String {
         for check in registry().iter().filter(|check| check.category == category) {
             let _ = write!(
                 page,
-                "\n### {}\n\n`{}` · {}\n\n{} {}\n\n{}\n\n{} Source: <{}>\n",
+                "\n### {}\n\n`{}` · {}\n\n{}\n\n**Why it matters:** {}\n\n**What to do:** {}\n\n**How to verify:** {} **Source:** <{}>\n",
                 check.title,
                 check.id,
                 severity(check),
-                check.description,
-                check.why_it_matters,
-                check.recommendation,
+                escape(check.description),
+                escape(check.why_it_matters),
+                escape(check.recommendation),
                 check.recheck_mode().verification(),
                 check.source,
             );
@@ -91,8 +96,8 @@ pub fn markdown() -> String {
 
 /// The numbers in the conditions, as a table.
 fn thresholds() -> String {
-    let mut table = "\n## Thresholds\n\n`searchwright admin checks set --project ID NAME=VALUE` sets them for a project, from its next audit on.\n\n\
-                     | name | default | from | to | unit | what is compared with it |\n|---|---:|---:|---:|---|---|\n"
+    let mut table = "\n## Thresholds\n\nThe numbers in the conditions of the checks. `searchwright admin checks set --project ID NAME=VALUE` changes one for a project, from its next audit on; `admin checks reset` restores the default.\n\n\
+                     | Threshold | Default | Lowest | Highest | Unit | Check and meaning |\n|---|---:|---:|---:|---|---|\n"
         .to_owned();
     for threshold in Thresholds::ALL {
         let _ = writeln!(

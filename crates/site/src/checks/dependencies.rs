@@ -93,21 +93,21 @@ impl Check {
         }
         if evidence.get("method").and_then(Value::as_str) == Some("probe") {
             if origin.probes.is_empty() {
-                return Some("no made-up URL was asked for".to_owned());
+                return Some("no nonexistent URL was requested for comparison".to_owned());
             }
             let url = origin.silent_probe()?;
-            return Some(format!("{url}, which is made up, gave no answer"));
+            return Some(format!("{url} (nonexistent, for comparison) did not respond"));
         }
         if let FetchVerdict::Cut(lists) = told
             && lists & cut::OBJECTS != 0
             && !self.rests_on.contains(&Prerequisite::ObjectNames)
             && (self.rests_on.contains(&Prerequisite::ObjectEnds) || is_of_microdata(evidence))
         {
-            return Some("where its objects of microdata end cannot be told".to_owned());
+            return Some("the microdata of the page could not be read unambiguously".to_owned());
         }
         let named = urls(evidence);
         let url = origin.silent_variants().find(|url| named.contains(url))?;
-        Some(format!("{url} gave no answer"))
+        Some(format!("{url} did not respond"))
     }
 
     /// An alternate that the page still names and that answered, while what evidence says of it is no longer to be seen and not

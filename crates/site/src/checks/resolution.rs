@@ -61,7 +61,7 @@ impl Prerequisite {
             Self::Llms => origin
                 .is_withheld(origin.llms_txt.status)
                 .then_some("llms.txt could not be fetched"),
-            Self::Crawl => (!index.complete()).then_some("the crawl left something out"),
+            Self::Crawl => (!index.complete()).then_some("the crawl did not cover the whole site"),
             Self::Favicon => {
                 let named = home
                     .and_then(|home| home.html.as_ref())
@@ -70,13 +70,13 @@ impl Prerequisite {
             }
             Self::Variants => {
                 // of one that was asked and gave no answer says `unmet_beside`
-                (!origin.permits_root()).then_some("robots.txt forbids to fetch the root")
+                (!origin.permits_root()).then_some("robots.txt blocks the root URL")
             }
             Self::Connection => (origin.root.starts_with("https:") && origin.certificate_until_ms.is_none())
-                .then_some("nothing is known of the connection to the site"),
+                .then_some("the TLS connection to the site could not be checked"),
             Self::Owner => home
                 .is_some_and(is_owner_unsure)
-                .then_some("what belongs to the markup of the home page cannot be told"),
+                .then_some("the structured data of the home page could not be read unambiguously"),
             // of each occurrence others
             Self::Targets
             | Self::Inlinks

@@ -120,7 +120,7 @@ impl Settings {
             let Threshold {
                 least, most, unit, ..
             } = known;
-            format!("{name}: {value:?} is not a whole number of {unit} from {least} to {most}")
+            format!("{name}: {value:?} is not valid; use a whole number of {unit} from {least} to {most}")
         })?;
         self.thresholds.insert(known.name(), number);
         Ok(())
@@ -144,7 +144,7 @@ impl Settings {
                 continue;
             };
             if low > high {
-                return Err(format!("{less} would be {low}, more than {more}, {high}"));
+                return Err(format!("{less} ({low}) must not be larger than {more} ({high})"));
             }
         }
         Ok(())
@@ -173,7 +173,7 @@ impl Settings {
 }
 
 fn check(id: &str) -> Result<&'static Check, String> {
-    find(id).ok_or_else(|| format!("{SEVERITY}{id}: no check has this id; docs/checks.md lists them"))
+    find(id).ok_or_else(|| format!("{SEVERITY}{id}: no check has this id; see docs/checks.md"))
 }
 
 fn threshold(name: &str) -> Result<&'static Threshold, String> {
@@ -284,7 +284,7 @@ impl Rules {
                 let (name, unit) = (threshold.name(), threshold.unit);
                 let _ = write!(
                     text,
-                    " In this project {name} is {value} {unit}, not {}.",
+                    " In this project, {name} is {value} {unit} (default: {}).",
                     threshold.default
                 );
             }

@@ -8,10 +8,10 @@ use crate::page::HtmlFacts;
 pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "schema-unknown-type",
-        title: "Unknown type or property in markup",
-        description: "JSON-LD or microdata names a type or a property that schema.org does not have.",
-        why_it_matters: "Whoever reads the markup leaves it out, and what depends on it.",
-        recommendation: "Correct the name; capitals count.",
+        title: "Unknown schema.org type or property",
+        description: "JSON-LD or microdata uses a type or a property that schema.org does not define.",
+        why_it_matters: "Search engines ignore the unknown type or property, and everything that depends on it.",
+        recommendation: "Correct the name; it is case-sensitive.",
         source: "https://schema.org/docs/full.html",
         changed_in: [2, 2, 0],
         rests_on: &[Prerequisite::ObjectNames],
@@ -20,10 +20,10 @@ pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "schema-content-mismatch",
         needs_whole: true,
-        title: "Markup that the text does not bear out",
-        description: "The headline of an article, or the name or price of a product, stands in JSON-LD or microdata but not in the visible text.",
-        why_it_matters: "Search engines may take markup of what visitors do not see for deceit, and leave it out.",
-        recommendation: "Show it on the page, or correct the markup.",
+        title: "Structured data not visible on the page",
+        description: "The headline of an article, or the name or price of a product, is in the JSON-LD or microdata but not in the visible text.",
+        why_it_matters: "Google ignores structured data about content that visitors cannot see, and may penalize it.",
+        recommendation: "Show the content on the page, or correct the structured data.",
         source: "https://developers.google.com/search/docs/appearance/structured-data/sd-policies",
         changed_in: [2, 1, 0],
         ..Check::warning(StructuredData, Test::Html(mismatch))

@@ -216,7 +216,7 @@ fn every_threshold_says_whose_it_is() {
     let rules = settings(&[("article-words", "900")]).rules();
     let told = rules.description(find("evidence-missing").unwrap());
     assert!(
-        told.ends_with("In this project article-words is 900 words, not 600."),
+        told.ends_with("In this project, article-words is 900 words (default: 600)."),
         "{told}"
     );
     let check = find("title-short").unwrap();
