@@ -27,11 +27,11 @@ const VERIFY: &str = "How to verify:";
 /// What a file is to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
-    /// One row per occurrence, for spreadsheets.
+    /// One row per affected page and issue, for spreadsheets.
     Csv,
-    /// One document with everything.
+    /// The audit with all its issues in one document.
     Json,
-    /// One page with charts that needs nothing beside it.
+    /// A self-contained report with charts.
     Html,
     /// SARIF 2.1.0, for code scanning and build pipelines.
     Sarif,
@@ -40,11 +40,11 @@ pub enum Format {
 /// Where results go.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Target {
-    /// What to write: issues with their active occurrences, so neither resolved nor ignored ones. Of those JSON, CSV and SARIF
-    /// hold every one, HTML at most 50 pages an issue.
+    /// Format of the report. It lists the active issues with their pages, not those resolved or ignored: CSV, JSON and SARIF list
+    /// every page, HTML at most 50 pages per issue.
     #[arg(long, value_enum, default_value_t = Format::Csv)]
     pub format: Format,
-    /// File to write, replaced when it is there; standard output unless given.
+    /// File to write, overwritten if it exists; standard output by default.
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }

@@ -27,7 +27,7 @@ pub async fn audit(client: &Client, audit: Audit) -> Result<Audit, CliError> {
     let told = |audit: &Audit| {
         let progress = &audit.progress;
         format!(
-            "{}: {} of {} URLs, {} without an answer",
+            "{}: {} of {} URLs fetched, {} without response",
             audit.status.as_str(),
             progress.fetched,
             progress.discovered,
@@ -50,7 +50,7 @@ pub async fn job(client: &Client, project: &str, job: Job) -> Result<Job, CliErr
             .as_ref()
             .and_then(|progress| progress["step"].as_str());
         match (job.run_after, step) {
-            (Some(at), _) if job.attempt > 0 => format!("{kind}: {status}, to be tried again at {at}"),
+            (Some(at), _) if job.attempt > 0 => format!("{kind}: {status}, next attempt at {at}"),
             (None, Some(step)) => format!("{kind}: {status}, {}", plain(step)),
             _ => format!("{kind}: {status}"),
         }
@@ -108,7 +108,7 @@ impl std::str::FromStr for FailOn {
                 .and_then(|n| n.parse().ok())
                 .filter(|n| *n <= 100)
                 .map(Self::ScoreBelow)
-                .ok_or_else(|| "is none of error, warning, score<N with N from 0 to 100".to_owned()),
+                .ok_or_else(|| "is not one of error, warning, score<N (N from 0 to 100)".to_owned()),
         }
     }
 }
@@ -126,7 +126,7 @@ impl FailOn {
             _ if self.is_crossed(audit) => Ok(Exit::Threshold),
             Some(why) => Err(CliError::new(
                 Exit::Failed,
-                format!("hardly anything of the site was seen ({why}), so that --fail-on cannot be answered"),
+                format!("most of the site could not be crawled ({why}): --fail-on cannot be evaluated"),
             )),
             None => Ok(Exit::Done),
         }

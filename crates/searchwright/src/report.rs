@@ -17,14 +17,14 @@ const PAGES: u8 = 3;
 pub async fn report(client: &Client, project: &str, audit: &Audit) -> Result<String, CliError> {
     let mut text = String::new();
     let score = audit.health_score.map_or_else(
-        || "not scored: no page answered".to_owned(),
+        || "not available: no page responded".to_owned(),
         |s| format!("{s} of 100 ({})", audit.band.as_deref().unwrap_or("-")),
     );
     let _ = writeln!(text, "Health score  {score}");
     let progress = audit.progress;
     let _ = writeln!(
         text,
-        "Crawl         {} URLs answered, {} did not, {} blocked by robots.txt; ended: {}",
+        "Crawl         {} URLs fetched, {} without response, {} blocked by robots.txt; ended: {}",
         progress.fetched,
         progress.failed,
         progress.blocked,
@@ -33,7 +33,7 @@ pub async fn report(client: &Client, project: &str, audit: &Audit) -> Result<Str
     if let Some(totals) = audit.totals {
         let _ = writeln!(
             text,
-            "Found         {} errors, {} warnings, {} notices in {} issues",
+            "Findings      {} errors, {} warnings, {} notices in {} issues",
             totals.errors, totals.warnings, totals.notices, totals.issues
         );
     }
@@ -50,7 +50,7 @@ pub async fn report(client: &Client, project: &str, audit: &Audit) -> Result<Str
     };
     let issues = client.call(&query).await?.data;
     if !issues.is_empty() {
-        let _ = writeln!(text, "\nWhat matters most");
+        let _ = writeln!(text, "\nTop issues");
     }
     for (at, issue) in issues.iter().enumerate() {
         describe(&mut text, client, project, at + 1, issue).await?;

@@ -50,10 +50,10 @@ pub struct RunAudit {
     /// Exit with 5 on error, warning, or score<N.
     #[arg(long, value_name = "WHAT")]
     fail_on: Option<FailOn>,
-    /// Write the results in this form; a report for people unless given.
+    /// Write the results in this format; a report for the terminal by default.
     #[arg(long, value_enum)]
     format: Option<Format>,
-    /// File to write the results to, replaced when it is there; standard output unless given.
+    /// File to write the results to, overwritten if it exists; standard output by default.
     #[arg(long, value_name = "FILE", requires = "format")]
     output: Option<std::path::PathBuf>,
     /// Private address that outbound requests may reach besides the website: PURPOSE=HOST:PORT.

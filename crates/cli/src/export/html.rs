@@ -70,7 +70,7 @@ fn bars(page: &mut String, issues: &[Found], scores: &BTreeMap<String, u8>) {
     let height = categories.len() * 24 + 4;
     let _ = write!(
         page,
-        "<svg width=\"520\" height=\"{height}\" viewBox=\"0 0 520 {height}\" role=\"img\" aria-label=\"Occurrences and score by category\">"
+        "<svg width=\"520\" height=\"{height}\" viewBox=\"0 0 520 {height}\" role=\"img\" aria-label=\"Findings and score by category\">"
     );
     for (at, (category, parts)) in categories.iter().enumerate() {
         let (y, mut x) = (at * 24, 150.0);
@@ -109,7 +109,7 @@ fn issue(page: &mut String, found: &Found) {
     let (issue, all) = (&found.issue, &found.occurrences);
     let _ = write!(
         page,
-        "<details><summary><b class=\"{0}\">{0}</b>{1} <code>{2}</code> · {3} {4}</summary><p>{5} {6}</p><p><strong>What to do:</strong> {7} <a href=\"{8}\" rel=\"noopener noreferrer\">Source</a></p><p><strong>{VERIFY}</strong> {9}</p><ul>",
+        "<details><summary><b class=\"{0}\">{0}</b>{1} <code>{2}</code> · {3} {4}</summary><p>{5}</p><p><strong>Why it matters:</strong> {6}</p><p><strong>What to do:</strong> {7} <a href=\"{8}\" rel=\"noopener noreferrer\">Source</a></p><p><strong>{VERIFY}</strong> {9}</p><ul>",
         issue.severity,
         escape(&issue.title),
         escape(&issue.check_id),
@@ -144,7 +144,7 @@ fn issue(page: &mut String, found: &Found) {
     if all.len() > PAGES {
         let _ = write!(
             page,
-            "<p>And {} more; the CSV has them all.</p>",
+            "<p>And {} more; the CSV export lists all of them.</p>",
             all.len() - PAGES
         );
     }
@@ -161,13 +161,13 @@ pub(super) fn page(results: &Results) -> String {
     );
     let time = audit.finished_at.map(|at| at.to_string()).unwrap_or_default();
     let partial = if audit.score_is_partial {
-        " The crawl left known pages out, so the score is of what was seen."
+        " The crawl did not cover all known pages, so the score covers only the pages that were crawled."
     } else {
         ""
     };
     let _ = write!(
         page,
-        "<p>{time} · {} URLs answered, {} did not, {} forbidden by robots.txt · ended: {} · ruleset {}.{partial}</p><div class=\"charts\">",
+        "<p>{time} · {} URLs fetched, {} without response, {} blocked by robots.txt · crawl ended: {} · ruleset {}.{partial}</p><div class=\"charts\">",
         audit.progress.fetched,
         audit.progress.failed,
         audit.progress.blocked,
@@ -185,7 +185,7 @@ pub(super) fn page(results: &Results) -> String {
     }
     if let Some(changes) = audit.changes {
         let (came, went) = (changes.new + changes.added, changes.removed + changes.missing);
-        let _ = write!(page, "<br>{came} came and {went} went since the audit before");
+        let _ = write!(page, "<br>{came} new, {went} resolved since the previous audit");
     }
     page.push_str("</p>");
     bars(
@@ -193,9 +193,9 @@ pub(super) fn page(results: &Results) -> String {
         &results.issues,
         &audit.category_scores.clone().unwrap_or_default(),
     );
-    page.push_str("</div><h2>Issues, by impact</h2>");
+    page.push_str("</div><h2>Issues by impact</h2>");
     if results.issues.is_empty() {
-        page.push_str("<p>None.</p>");
+        page.push_str("<p>No issues found.</p>");
     }
     results.issues.iter().for_each(|found| issue(&mut page, found));
     page.push_str("</body></html>\n");

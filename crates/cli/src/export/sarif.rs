@@ -219,8 +219,8 @@ mod tests {
         let evidence =
             json!({ "links": [{ "line": 1 }, null], "title": "[Fix](https://evil.example) {0}", "total": 2 });
         assert_eq!(
-            super::message("No title", &evidence),
-            "No title. links: line: 1; null, title: (Fix)(https://evil.example) (0), total: 2"
+            super::message("Missing title tag", &evidence),
+            "Missing title tag. links: line: 1; null, title: (Fix)(https://evil.example) (0), total: 2"
         );
     }
 }

@@ -66,7 +66,7 @@ fn trying_it_takes_one_command() {
         "127.0.0.1:0",
     ]);
     assert_eq!(tried.code, 0, "{tried:?}");
-    for words in ["Health score", "What matters most", "swk_", "curl -H"] {
+    for words in ["Health score", "Top issues", "swk_", "curl -H"] {
         assert!(tried.out.contains(words), "{words:?} in {}", tried.out);
     }
     assert!(tried.err.contains("audits a sample"), "{tried:?}");
