@@ -58,7 +58,7 @@ pub async fn job(client: &Client, project: &str, job: Job) -> Result<Job, CliErr
     until(client, &query, job, |job| !job.status.is_active(), told).await
 }
 
-/// Asks until the answer says that there is no more to wait for.
+/// Polls until the answer says that the work has ended.
 async fn until<O: Operation>(
     client: &Client,
     query: &O,
@@ -126,7 +126,7 @@ impl FailOn {
             _ if self.is_crossed(audit) => Ok(Exit::Threshold),
             Some(why) => Err(CliError::new(
                 Exit::Failed,
-                format!("hardly anything of the site was seen ({why}), so that --fail-on cannot be answered"),
+                format!("too little of the site was crawled ({why}) to evaluate --fail-on"),
             )),
             None => Ok(Exit::Done),
         }

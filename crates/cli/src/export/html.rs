@@ -161,7 +161,7 @@ pub(super) fn page(results: &Results) -> String {
     );
     let time = audit.finished_at.map(|at| at.to_string()).unwrap_or_default();
     let partial = if audit.score_is_partial {
-        " The crawl left known pages out, so the score is of what was seen."
+        " The crawl left out known pages, so the score covers only the crawled ones."
     } else {
         ""
     };

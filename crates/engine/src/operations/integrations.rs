@@ -176,7 +176,7 @@ impl Handle<ConnectIntegration> for Engine {
             .as_ref()
             .and_then(|heard| heard.downcast_ref::<(String, Option<String>)>());
         let Some((site, provider_page)) = heard else {
-            return Err(crate::failure::defect("connect-url", "nobody asked the site"));
+            return Err(crate::failure::defect("connect-url", "the site was not asked"));
         };
         let mut settings = std::collections::BTreeMap::new();
         if vendor.inputs.iter().any(|input| input.name == "siteUrl") {

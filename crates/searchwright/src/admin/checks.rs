@@ -1,4 +1,4 @@
-//! `searchwright admin checks …`: numbers in the conditions of a project's checks, and how bad it is what they find.
+//! `searchwright admin checks …`: thresholds and severities of a project's checks.
 
 use std::fmt::Write as _;
 
@@ -16,13 +16,13 @@ pub enum ChecksCommand {
         /// Project id.
         #[arg(long)]
         project: String,
-        /// title-min=20, or severity.CHECK_ID=error, warning, notice or off.
+        /// Setting, such as title-min=20; or severity.CHECK_ID=error, warning, notice or off.
         #[arg(value_name = "NAME=VALUE", required = true)]
         said: Vec<String>,
         #[command(flatten)]
         flags: Flags,
     },
-    /// Show every threshold, and the severities that were set.
+    /// Show all thresholds and the changed severities.
     Show {
         /// Project id.
         #[arg(long)]
@@ -30,12 +30,12 @@ pub enum ChecksCommand {
         #[command(flatten)]
         flags: Flags,
     },
-    /// Take thresholds and severities back to the catalogue's values, from the next audit on.
+    /// Reset thresholds and severities to the catalogue's values, from the next audit on.
     Reset {
         /// Project id.
         #[arg(long)]
         project: String,
-        /// title-min, or severity.CHECK_ID; everything unless given.
+        /// Setting, such as title-min or severity.CHECK_ID; default all.
         #[arg(value_name = "NAME")]
         names: Vec<String>,
         #[command(flatten)]

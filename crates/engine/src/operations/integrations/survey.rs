@@ -107,7 +107,7 @@ pub(super) async fn hear(
                 "/siteId"
             },
             "unknown_value",
-            "the provider has none of this id; leave it out to see what there is",
+            "the provider has none with this id; leave it out to list the choices",
         )),
         Err(trouble) => Err(refused(&trouble)),
     }
@@ -143,7 +143,7 @@ pub(super) fn heard(call: &Call) -> Result<Fields> {
         .and_then(|heard| heard.downcast_ref::<Fields>());
     heard
         .cloned()
-        .ok_or_else(|| crate::failure::defect("fields", "nobody asked the provider"))
+        .ok_or_else(|| crate::failure::defect("fields", "the provider was not asked"))
 }
 
 /// Lists the ids that exist, for a message.
