@@ -50,7 +50,7 @@ impl CliError {
         }
     }
 
-    /// With what to do.
+    /// Adds advice.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());

@@ -24,7 +24,7 @@ const PAGE: u8 = 100;
 /// Label before the text on how a fix is verified.
 const VERIFY: &str = "How to verify:";
 
-/// What a file is to be.
+/// Format of an exported file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
     /// One row per affected page and issue, for spreadsheets.
@@ -37,7 +37,7 @@ pub enum Format {
     Sarif,
 }
 
-/// Where results go.
+/// Destination of the results.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Target {
     /// Format of the report. It lists the active issues with their pages, not those resolved or ignored: CSV, JSON and SARIF list
@@ -52,14 +52,14 @@ pub struct Target {
 /// `audits export`: the results of the newest audit that has finished.
 #[derive(Clone, Debug, clap::Args)]
 pub struct ExportAudit {
-    /// The project; that of the key unless given.
+    /// Id of the project; defaults to the project of the key.
     #[arg(long = "project", env = "SEARCHWRIGHT_PROJECT")]
     project: Option<String>,
     #[command(flatten)]
     target: Target,
 }
 
-/// An issue with every page that it is on.
+/// An issue with all its pages.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Found {
@@ -136,7 +136,7 @@ async fn occurrences(client: &Client, project: &str, issue: &str) -> Result<Vec<
 }
 
 impl Target {
-    /// Writes results. A file is there whole or as it was before.
+    /// Writes the results. A file is replaced atomically.
     pub fn write(&self, results: &Results) -> Result<(), CliError> {
         let Some(path) = &self.output else {
             return write(results, self.format, &mut std::io::stdout().lock());
@@ -156,7 +156,7 @@ impl Target {
     }
 }
 
-/// A character as it is shown: not one that would turn the text around it, or that commands a terminal.
+/// Replaces a character that would reverse the direction of the text around it, or that controls a terminal.
 fn shown(c: char) -> char {
     let turns = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let commands = c.is_control() && !matches!(c, '\t' | '\n' | '\r');

@@ -58,7 +58,7 @@ pub async fn job(client: &Client, project: &str, job: Job) -> Result<Job, CliErr
     until(client, &query, job, |job| !job.status.is_active(), told).await
 }
 
-/// Asks until the answer says that there is no more to wait for.
+/// Polls until the answer says that the work has ended.
 async fn until<O: Operation>(
     client: &Client,
     query: &O,

@@ -1,6 +1,6 @@
 //! Every operation as a command: built from the contract table, carried out over HTTP.
 //!
-//! Data goes to stdout, everything else to stderr; [`exit`] says what a script may rely on.
+//! Data goes to stdout, everything else to stderr; [`exit`] documents the exit codes.
 
 pub mod exit;
 pub mod export;

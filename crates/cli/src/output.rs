@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::exit::CliError;
 
-/// Columns of the lists, as heading and member (or the way to one, as in a JSON Pointer).
+/// Columns of the lists, as heading and member (or the path to one, as in a JSON Pointer).
 const COLUMNS: &[(&str, &[(&str, &str)])] = &[
     (
         "projects.list",

@@ -14,10 +14,10 @@ use crate::exit::{CliError, Exit};
 const DEFAULT_URL: &str = "http://127.0.0.1:8787";
 const DEFAULT_PROFILE: &str = "default";
 
-/// Where to call and as whom.
+/// Server and credential of a call.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Connection {
-    /// Server; http://127.0.0.1:8787 unless given.
+    /// URL of the server; default http://127.0.0.1:8787.
     #[arg(
         id = "server_url",
         long = "url",
@@ -27,7 +27,7 @@ pub struct Connection {
         help_heading = "Connection"
     )]
     pub url: Option<String>,
-    /// Profile to take server and key from. The key itself comes from SEARCHWRIGHT_KEY or a profile, never from a flag.
+    /// Profile with the server and the key. The key is read from SEARCHWRIGHT_KEY or a profile, never from a flag.
     #[arg(
         long,
         env = "SEARCHWRIGHT_PROFILE",
@@ -44,7 +44,7 @@ struct Profile {
     key: String,
 }
 
-/// What is done with profiles.
+/// Commands on profiles.
 #[derive(Clone, Debug, clap::Subcommand)]
 pub enum ProfileCommand {
     /// Save a server and a key; the key is read from SEARCHWRIGHT_KEY or stdin.
@@ -55,7 +55,7 @@ pub enum ProfileCommand {
     },
     /// List the profiles; keys are not shown.
     List,
-    /// Forget a profile.
+    /// Delete a profile.
     Remove {
         /// Name of the profile.
         name: String,
@@ -63,7 +63,7 @@ pub enum ProfileCommand {
 }
 
 impl Connection {
-    /// A client for these settings.
+    /// Creates a client with these settings.
     pub fn client(&self) -> Result<Client, CliError> {
         let key = std::env::var("SEARCHWRIGHT_KEY").ok().filter(|k| !k.is_empty());
         let wanted = self.profile.as_deref();
@@ -72,7 +72,7 @@ impl Connection {
         if let (Some(name), None) = (wanted, profile) {
             return Err(
                 CliError::new(Exit::Usage, format!("there is no profile {name:?}"))
-                    .hint("`searchwright profile list` shows those there are"),
+                    .hint("`searchwright profile list` shows the existing profiles"),
             );
         }
         let url = self

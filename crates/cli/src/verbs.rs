@@ -21,7 +21,7 @@ use crate::{
     profile::Connection,
 };
 
-/// Flags of every command, and what a member of an operation is called that would be one of them.
+/// Flags of every command, each with the flag of an operation's member of the same name.
 const TAKEN: &[(&str, &str)] = &[
     ("url", "its-url"),
     ("profile", "its-profile"),
@@ -62,7 +62,7 @@ impl Visitor for Verbs {
                 Arg::new("wait")
                     .long("wait")
                     .action(ArgAction::SetTrue)
-                    .help("Wait until the work has ended; exit with 1 if it failed"),
+                    .help("Wait until the job has ended; exit with 1 if it failed"),
             );
         }
         if O::META.name == StartAudit::META.name {
@@ -80,7 +80,7 @@ impl Visitor for Verbs {
                 Arg::new("yes")
                     .long("yes")
                     .action(ArgAction::SetTrue)
-                    .help("Do not ask"),
+                    .help("Do not ask for confirmation"),
             );
         }
         self.0.push(Verb {
@@ -141,30 +141,30 @@ fn about(resource: &str) -> &'static str {
     match resource {
         "me" => "The credential in use",
         "project" => "The project of the API key",
-        "projects" => "The projects that can be reached",
-        "keywords" => "What people search for",
-        "posts" => "What is written and published",
-        "integrations" => "Places where posts are published",
+        "projects" => "Projects that the credential can access",
+        "keywords" => "Keywords: search queries with their metrics and intent",
+        "posts" => "Posts: drafts, generation and publishing",
+        "integrations" => "Connections to publishing providers",
         "audits" => "Crawls of the website and their results",
-        "issues" => "What is wrong with the website, and where",
-        "occurrences" => "What was done about issues on single pages",
-        "rechecks" => "Proof that what was done is done",
-        "pages" => "The URLs of the website",
-        "jobs" => "Work that takes time",
-        "webhooks" => "Who is told of events, and what became of each delivery",
-        "events" => "What happened",
-        "usage" => "What was used this month, and what may be",
-        "activity" => "Who changed what",
-        "brand" => "What the brand is called and how it speaks",
-        "products" => "What the brand sells",
-        "competitors" => "Whom the brand is compared with",
+        "issues" => "Problems of the website found by audits",
+        "occurrences" => "Issues on single pages: mark as fixed, ignore",
+        "rechecks" => "Verification of fixes",
+        "pages" => "URLs of the website",
+        "jobs" => "Asynchronous jobs",
+        "webhooks" => "Webhooks and their deliveries",
+        "events" => "Events of a project",
+        "usage" => "Usage and limits of this month",
+        "activity" => "Log of changes",
+        "brand" => "Brand profile: names, domains, tone of voice",
+        "products" => "Products of the brand",
+        "competitors" => "Competitors of the brand",
         "faqs" => "Questions with the brand's answers",
-        "ctas" => "What texts invite their readers to do",
+        "ctas" => "Calls to action for texts",
         _ => "",
     }
 }
 
-/// Carries out a command of the table, if it is one.
+/// Runs a command of the table.
 pub async fn run(
     resource: &str,
     matches: &ArgMatches,
@@ -178,7 +178,7 @@ pub async fn run(
     let verb = all()
         .into_iter()
         .find(|v| v.meta.name == full)
-        .ok_or_else(|| CliError::new(Exit::Usage, format!("there is no {full}")))?;
+        .ok_or_else(|| CliError::new(Exit::Usage, format!("there is no command {full}")))?;
     let mut arguments = (verb.arguments)(matches)?;
     if needs_consent(verb.meta.effect) && !matches.get_flag("yes") {
         ask(&full)?;
@@ -219,7 +219,7 @@ async fn wait_for_audit(
     }
 }
 
-/// Waits for the job that an operation has started, and prints that; what an import answers stays beside it.
+/// Waits for the job that an operation has started, and prints it, together with the answer of an import.
 async fn wait(
     client: &Client,
     meta: &Meta,
@@ -228,7 +228,7 @@ async fn wait(
     json: bool,
 ) -> Result<Exit, CliError> {
     let job: Job = serde_json::from_value(answer["job"].take()).map_err(failed)?;
-    let goes_on = format!("the work goes on: searchwright jobs get {}", job.id);
+    let goes_on = format!("the job continues: searchwright jobs get {}", job.id);
     let job = follow::job(client, project, job).await.map_err(|error| {
         let hint = error.hint.clone();
         error.hint(hint.map_or(goes_on.clone(), |hint| format!("{hint}; {goes_on}")))

@@ -22,9 +22,9 @@ const RESERVED: &AsciiSet = &CONTROLS
     .add(b'>')
     .add(b'?')
     .add(b'`');
-/// Calls repeated after a failure that passes: first try included.
+/// Maximum number of tries after temporary failures, the first one included.
 const MOST_TRIES: u32 = 4;
-/// Longest wait that is taken without asking, in seconds.
+/// Longest wait before a retry, in seconds.
 const LONGEST_WAIT: u64 = 60;
 
 /// Error of a call.
@@ -41,8 +41,8 @@ pub enum ClientError {
         /// Cause of the failure.
         cause: String,
     },
-    /// An answer that is not the API's.
-    #[error("the answer is not the API's: {0}")]
+    /// An answer that is not from the API.
+    #[error("the answer is not from the Searchwright API: {0}")]
     Unexpected(String),
 }
 
@@ -97,7 +97,7 @@ impl Client {
         })
     }
 
-    /// Carries an operation out.
+    /// Calls an operation.
     pub async fn call<O: Operation>(&self, operation: &O) -> Result<O::Answer, ClientError> {
         let arguments =
             serde_json::to_value(operation).map_err(|e| ClientError::Unexpected(e.to_string()))?;
@@ -105,10 +105,10 @@ impl Client {
         serde_json::from_value(value).map_err(|e| ClientError::Unexpected(e.to_string()))
     }
 
-    /// Carries an operation out with arguments as one JSON object; the answer as JSON, `null` for none.
+    /// Calls an operation with its arguments as one JSON object. Returns the answer as JSON, `null` for none.
     ///
-    /// What fails in passing is tried again: writes carry an `Idempotency-Key`, so that a try whose answer
-    /// was lost is not carried out twice.
+    /// Temporary failures are retried: writes carry an `Idempotency-Key`, so that a request whose answer was lost is
+    /// not executed twice.
     pub async fn call_raw(&self, meta: &Meta, arguments: Value) -> Result<Value, ClientError> {
         let Value::Object(members) = arguments else {
             return Err(ClientError::Unexpected("arguments are not an object".to_owned()));

@@ -154,7 +154,7 @@ impl Engine {
     pub async fn connect_by_token(&self, page: &ConnectPage, token: String) -> Result<Connected> {
         let (app, _) = self.oauth_app(page.provider).await?;
         if !oauth::is_by_fragment(page.provider) {
-            let why = "it hands no token over in this way";
+            let why = "it does not support this way of authorisation";
             return Err(refused(&Trouble::because(Why::Unsupported, why)));
         }
         self.connect_by_app(page, app, BTreeMap::from([("token".to_owned(), token)]))
@@ -275,7 +275,7 @@ impl Engine {
                 Box::pin(async move {
                     projects::lock(tx, scope).await?;
                     if !permit(tx, now).await? {
-                        return Err(Problem::new(Code::InvalidState, "the page was used already")
+                        return Err(Problem::new(Code::InvalidState, "the page was already used")
                             .hint("ask for a new one with connect-url")
                             .into());
                     }

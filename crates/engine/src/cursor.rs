@@ -81,7 +81,7 @@ impl Cursors {
         let invalid = || {
             Problem::new(
                 Code::InvalidCursor,
-                "the cursor belongs to another list, other filters, or nothing",
+                "the cursor is invalid, or belongs to another list or other filters",
             )
             .hint("begin again without a cursor")
         };

@@ -28,7 +28,7 @@ impl From<Box<Problem>> for Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let problem = match error {
-            Error::Overloaded => Problem::new(Code::Overloaded, "too much is being written at once").after(1),
+            Error::Overloaded => Problem::new(Code::Overloaded, "too many writes are waiting").after(1),
             Error::Full => Problem::new(
                 Code::StorageFull,
                 "nothing can be written until there is space again",

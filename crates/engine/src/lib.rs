@@ -93,7 +93,7 @@ impl Engine {
 
     /// Returns the settings for publishing; an error before they are set.
     pub(crate) fn publishing(&self) -> Result<&searchwright_publishing::Settings> {
-        let unset = || failure::defect("publishing", "nobody said how places to publish are reached");
+        let unset = || failure::defect("publishing", "the publishing settings are not set");
         self.publishing.get().ok_or_else(unset)
     }
 }

@@ -1,4 +1,4 @@
-//! `searchwright admin …`: projects and keys, on the data folder or database beside a running server.
+//! `searchwright admin …`: administration on the data folder or database, also while the server runs.
 
 mod checks;
 mod integrations;
@@ -26,7 +26,7 @@ use crate::commands::settings;
 
 const DAY_MILLIS: i64 = 86_400_000;
 
-/// What the operator does.
+/// Commands of the operator.
 #[derive(Clone, Debug, Subcommand)]
 pub enum AdminCommand {
     /// Projects: one website each.
@@ -44,32 +44,32 @@ pub enum AdminCommand {
         #[command(subcommand)]
         command: ProviderCommand,
     },
-    /// Places to publish.
+    /// Publishing providers.
     Integration {
         #[command(subcommand)]
         command: IntegrationCommand,
     },
-    /// Applications registered with providers that let people in on a page of their own.
+    /// OAuth applications registered with publishing providers.
     OauthApp {
         #[command(subcommand)]
         command: OauthAppCommand,
     },
-    /// Keys that secrets are sealed with.
+    /// Keys that encrypt stored secrets.
     SealingKey {
         #[command(subcommand)]
         command: SealingKeyCommand,
     },
-    /// Quotas: what a project may use per month.
+    /// Quotas: monthly usage limits of a project.
     Quota {
         #[command(subcommand)]
         command: QuotaCommand,
     },
-    /// Budgets: what a project may spend per month.
+    /// Budgets: monthly spending limits of a project.
     Budget {
         #[command(subcommand)]
         command: BudgetCommand,
     },
-    /// Checks: a project's own thresholds and severities.
+    /// Checks: thresholds and severities of a project.
     Checks {
         #[command(subcommand)]
         command: ChecksCommand,
@@ -79,7 +79,7 @@ pub enum AdminCommand {
 /// Projects.
 #[derive(Clone, Debug, Subcommand)]
 pub enum ProjectCommand {
-    /// Make a project; prints its id.
+    /// Create a project and print its id.
     Create {
         /// Name.
         #[arg(long)]
@@ -95,7 +95,7 @@ pub enum ProjectCommand {
 /// Keys.
 #[derive(Clone, Debug, Subcommand)]
 pub enum KeyCommand {
-    /// Make a key for a project; it is shown this once.
+    /// Create a key for a project. It is shown only once.
     Create {
         /// Project id.
         #[arg(long)]
@@ -103,10 +103,10 @@ pub enum KeyCommand {
         /// Label.
         #[arg(long)]
         name: String,
-        /// Scopes, separated by commas; all unless given.
+        /// Scopes, separated by commas; default all.
         #[arg(long, value_delimiter = ',')]
         scopes: Vec<String>,
-        /// Refuse whatever changes something.
+        /// Refuse every call that changes something.
         #[arg(long)]
         read_only: bool,
         #[command(flatten)]
@@ -114,18 +114,18 @@ pub enum KeyCommand {
         #[command(flatten)]
         flags: Flags,
     },
-    /// End a key at once.
+    /// Revoke a key at once.
     Revoke {
         /// Key id.
         id: String,
         #[command(flatten)]
         flags: Flags,
     },
-    /// Replace a key by a new one with the same rights; the old one works on for a while.
+    /// Replace a key by a new one with the same scopes; the old one keeps working for a while.
     Rotate {
         /// Key id.
         id: String,
-        /// How long the old key works on, 0 to 7 days.
+        /// Time for which the old key keeps working, 0 to 7 days.
         #[arg(long, default_value = "24h", value_parser = duration)]
         overlap: Span,
         #[command(flatten)]
@@ -135,15 +135,15 @@ pub enum KeyCommand {
     },
 }
 
-/// How long a key lives.
+/// Lifetime of a key.
 #[derive(Clone, Debug, Args)]
 pub struct Lifetime {
-    /// When it stops working: 90d, 12h, or never.
+    /// Lifetime of the key: 90d, 12h, or never.
     #[arg(long, default_value = "365d", value_parser = duration)]
     expires: Span,
 }
 
-/// Milliseconds; `None` for ever. A type of its own, because clap reads `Option` as "may be left out".
+/// Milliseconds; `None` for no end. A separate type, because clap reads `Option` as "may be left out".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span(Option<i64>);
 

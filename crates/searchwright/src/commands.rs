@@ -27,7 +27,7 @@ use crate::{
     after_help = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not authorised, 4 not found or refused by state, 5 a --fail-on threshold was crossed"
 )]
 pub struct Cli {
-    /// Where to call.
+    /// Server and credential of calls.
     #[command(flatten)]
     pub connection: Connection,
     /// Print JSON, one document, on stdout.
@@ -38,14 +38,14 @@ pub struct Cli {
 /// Commands of the server's side and of the program itself.
 #[derive(Clone, Debug, Subcommand)]
 pub enum ServerCommand {
-    /// Audit a website now: starts everything in ./searchwright-data and keeps serving.
+    /// Audit a website now: start everything in ./searchwright-data and keep serving.
     Try {
-        /// The website; without one, a small sample site with real faults.
+        /// URL of the website; default a small sample site with real faults.
         target: Option<String>,
-        /// Most pages to fetch.
+        /// Maximum number of pages to fetch.
         #[arg(long, default_value_t = 500)]
         max_pages: u32,
-        /// End after the report instead of serving on.
+        /// Exit after the report instead of serving on.
         #[arg(long)]
         once: bool,
         #[command(flatten)]
@@ -56,7 +56,7 @@ pub enum ServerCommand {
         #[command(flatten)]
         flags: Flags,
     },
-    /// Run jobs only, beside any number of servers on the same PostgreSQL.
+    /// Run jobs only, next to any number of servers on the same PostgreSQL.
     Worker {
         #[command(flatten)]
         flags: Flags,
@@ -66,7 +66,7 @@ pub enum ServerCommand {
         #[command(flatten)]
         flags: Flags,
     },
-    /// Look at configuration, database, clock and disk, and say what is wrong.
+    /// Check configuration, database, clock and disk, and report problems.
     Doctor {
         #[command(flatten)]
         flags: Flags,
@@ -76,12 +76,12 @@ pub enum ServerCommand {
         #[command(subcommand)]
         command: ConfigCommand,
     },
-    /// Projects and keys, on the server itself.
+    /// Administration on the server itself: projects, keys, accounts, limits.
     Admin {
         #[command(subcommand)]
         command: admin::AdminCommand,
     },
-    /// Servers and keys of this user.
+    /// Saved servers and keys of this user.
     Profile {
         #[command(subcommand)]
         command: ProfileCommand,
@@ -93,7 +93,7 @@ pub enum ServerCommand {
     },
     /// Write the man pages into a folder.
     Man {
-        /// The folder; made if it is not there.
+        /// The folder, created if it does not exist.
         folder: PathBuf,
     },
 }
@@ -111,12 +111,12 @@ pub enum ConfigCommand {
     },
 }
 
-/// What can be done with audits besides the operations of the table.
+/// Further commands on audits, next to the operations of the table.
 #[derive(Clone, Debug, Subcommand)]
 pub enum AuditCommand {
-    /// Audit a website without a server, and leave nothing behind: for build pipelines.
+    /// Audit a website without a server and without leaving data behind, for build pipelines.
     Run(Box<RunAudit>),
-    /// Write what the newest audit found to a file: CSV, JSON, HTML or SARIF.
+    /// Write the results of the newest audit to a file: CSV, JSON, HTML or SARIF.
     Export(ExportAudit),
 }
 
@@ -164,7 +164,7 @@ pub fn settings(flags: &Flags) -> Result<Settings, CliError> {
     Ok(settings)
 }
 
-/// Carries a command out.
+/// Runs a command.
 pub async fn run(command: ServerCommand, cli: &Cli) -> Result<Exit, CliError> {
     match command {
         ServerCommand::Try {

@@ -1,4 +1,4 @@
-//! The one program people install: server, worker, operator's tools, and every operation as a command.
+//! The program `searchwright`: server, worker, operator's tools, and every operation as a command.
 
 mod admin;
 mod commands;

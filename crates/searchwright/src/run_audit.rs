@@ -1,4 +1,4 @@
-//! `searchwright audits run`: one audit without a server, for build pipelines. Nothing is left behind.
+//! `searchwright audits run`: one audit without a server, for build pipelines. No data is left behind.
 
 use std::io::Write as _;
 
@@ -20,31 +20,31 @@ use crate::{
     try_it::{failed, private, website},
 };
 
-/// Requests a minute with which reading the results is not slowed down.
+/// Rate limit in requests per minute, high enough not to slow down reading the results.
 const UNHURRIED: u32 = 1_000_000;
 
-/// What `audits run` takes.
+/// Arguments of `audits run`.
 #[derive(Clone, Debug, Args)]
 pub struct RunAudit {
-    /// The website, without a path: an audit begins at the home page, and `--include '/path*'` keeps to a part. A private
-    /// address may be crawled because it is named here.
+    /// URL of the website, without a path: an audit begins at the home page, and `--include '/path*'` limits it to a
+    /// part. A private address given here may be crawled.
     target: String,
-    /// Most pages to fetch.
+    /// Maximum number of pages to fetch.
     #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     max_pages: u32,
-    /// Most clicks from the start page to follow.
+    /// Maximum click depth from the start page.
     #[arg(long, value_parser = clap::value_parser!(u16).range(0..=100))]
     max_depth: Option<u16>,
-    /// Only URLs whose path and query match one of these patterns.
+    /// Crawl only URLs whose path and query match one of these patterns.
     #[arg(long)]
     include: Option<Vec<String>>,
-    /// No URLs whose path and query match one of these patterns.
+    /// Skip URLs whose path and query match one of these patterns.
     #[arg(long)]
     exclude: Option<Vec<String>>,
-    /// Subdomains other than www. belong to the site too, each with a robots.txt of its own.
+    /// Include subdomains other than www., each with its own robots.txt.
     #[arg(long)]
     include_subdomains: bool,
-    /// A threshold or a severity of this audit: title-min=20, severity.CHECK_ID=off; more than once for more.
+    /// Threshold or severity for this audit, such as title-min=20 or severity.CHECK_ID=off; may be repeated.
     #[arg(long, value_name = "NAME=VALUE")]
     check: Vec<String>,
     /// Exit with 5 on error, warning, or score<N.
@@ -56,10 +56,10 @@ pub struct RunAudit {
     /// File to write the results to, overwritten if it exists; standard output by default.
     #[arg(long, value_name = "FILE", requires = "format")]
     output: Option<std::path::PathBuf>,
-    /// Private address that outbound requests may reach besides the website: PURPOSE=HOST:PORT.
+    /// Private address that outbound requests may reach in addition to the website: PURPOSE=HOST:PORT.
     #[arg(long, value_name = "PURPOSE=HOST:PORT")]
     allow_outbound: Vec<String>,
-    /// error, warn, info, debug or trace.
+    /// Log level: error, warn, info, debug or trace.
     #[arg(long, value_name = "LEVEL", default_value = "warn")]
     log: String,
     /// Any other setting: NAME=VALUE.
@@ -67,7 +67,7 @@ pub struct RunAudit {
     set: Vec<String>,
 }
 
-/// Audits a website and says how it went.
+/// Audits a website and reports the results.
 pub async fn run(mut run: RunAudit, json: bool) -> Result<Exit, CliError> {
     let target = website(&run.target, "--include")?;
     let own = private(&target).map(|private| format!("crawl={private}"));

@@ -135,8 +135,8 @@ async fn audit(server: &serve::Server, target: &Url, max_pages: u32) -> Result<E
     })
 }
 
-/// Reads the address of a website. One that says more than where the website is (a path, a query, a user) is refused and
-/// not cut: an audit begins at the home page. `narrowed` is what audits a part of one, less its pattern.
+/// Parses the URL of a website. A URL with a path, a query or a user is refused, not cut: an audit begins at the home
+/// page. `narrowed` is the command that audits a part of a website, without its pattern.
 pub(crate) fn website(text: &str, narrowed: &str) -> Result<Url, CliError> {
     let bad = |why: String| {
         CliError::new(
@@ -159,12 +159,12 @@ pub(crate) fn website(text: &str, narrowed: &str) -> Result<Url, CliError> {
             Exit::Usage,
             // Not what was typed: it may hold a password.
             format!(
-                "TARGET says more than where the website is ({origin}), and an audit begins at the home page"
+                "TARGET is more than the origin of a website ({origin}), and an audit begins at the home page"
             ),
         );
         return Err(refused.hint(match url.path() {
             "/" => format!("name {origin}"),
-            path => format!("name {origin}; what audits a part of it is `{narrowed} '{path}*'`"),
+            path => format!("give {origin}; to audit a part of it, run `{narrowed} '{path}*'`"),
         }));
     }
     Ok(url)
@@ -181,7 +181,7 @@ pub(crate) fn private(url: &Url) -> Option<String> {
     private.then(|| format!("{}:{port}", url.host_str().unwrap_or_default()))
 }
 
-/// The address, or one of the same host with a port nobody uses.
+/// Returns the address, or one of the same host with a free port.
 fn free(address: SocketAddr) -> SocketAddr {
     match std::net::TcpListener::bind(address) {
         Ok(_) => address,

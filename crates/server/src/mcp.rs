@@ -141,7 +141,7 @@ fn tool(endpoint: &Endpoint) -> Tool {
             required.retain(|name| name != "projectId");
         }
         if let Some(project) = input.get_mut("properties").and_then(|p| p.get_mut("projectId")) {
-            project["description"] = "The project; that of the API key unless given.".into();
+            project["description"] = "Id of the project; defaults to the project of the API key.".into();
         }
     }
     let (effect, reaches_out) = (endpoint.meta.effect, endpoint.meta.reaches_out());

@@ -17,7 +17,7 @@ use searchwright_store::{Db, Error, Settings as StoreSettings, seal::Keyring};
 
 use crate::config::{ConfigError, Settings, make_data_dir};
 
-/// Age at which nobody works in a folder of scratch any more.
+/// Age from which a scratch folder counts as abandoned.
 const ABANDONED: Duration = Duration::from_hours(1);
 
 /// Error on opening an installation.

@@ -177,7 +177,7 @@ const UNPUBLISH: Guard = Guard {
 const CAN_UNPUBLISH: Guard = Guard {
     holds: |f| f.can_unpublish,
     code: "unpublish_unsupported",
-    reason: "the provider cannot take a post back; do it there",
+    reason: "the provider does not support unpublishing; unpublish the post there",
 };
 const CHECKED: Guard = Guard {
     holds: |f| f.has_checks && f.has_content,

@@ -44,16 +44,6 @@ const GOALS: CrateLimits = CrateLimits {
 /// Crates that miss a goal.
 const LIMITS: &[CrateLimits] = &[
     CrateLimits {
-        name: "cli",
-        question_comments: 5,
-        ..GOALS
-    },
-    CrateLimits {
-        name: "contract",
-        question_comments: 342,
-        ..GOALS
-    },
-    CrateLimits {
         name: "engine",
         vague_names: 1,
         tuple_parameters: 5,
@@ -63,11 +53,6 @@ const LIMITS: &[CrateLimits] = &[
         name: "publishing",
         repeated_types: 1,
         tuple_parameters: 4,
-        ..GOALS
-    },
-    CrateLimits {
-        name: "searchwright",
-        question_comments: 10,
         ..GOALS
     },
     CrateLimits {

@@ -4,7 +4,7 @@ use std::{borrow::Cow, io::Write};
 
 use super::{Results, shown};
 
-/// A text that no spreadsheet takes for a formula (OWASP ASVS 1.2.10), and no terminal for a command.
+/// Text that no spreadsheet takes for a formula (OWASP ASVS 1.2.10), and no terminal for a control sequence.
 fn harmless(text: &str) -> Cow<'_, str> {
     let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
     if !is_formula && text.chars().all(|c| shown(c) == c) {

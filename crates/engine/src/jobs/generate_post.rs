@@ -207,8 +207,7 @@ fn write_over(order: &Order, post: &Post, brief: &Brief, read: &[SourceText]) ->
             },
             warnings: vec![PostWarning {
                 code: BRIEF_ONLY.to_owned(),
-                detail: "the text is a brief to write from and no article; write the article over it"
-                    .to_owned(),
+                detail: "the text is a brief, not an article; replace it with the article".to_owned(),
                 blocks_publishing: true,
                 ..PostWarning::default()
             }],

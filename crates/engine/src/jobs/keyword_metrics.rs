@@ -169,7 +169,7 @@ async fn ask(
             .max_cost_micros
             .is_some_and(|most| standings.cost_micros >= most)
         {
-            standings.record(&portion, "capped", Some("maxCost is spent"));
+            standings.record(&portion, "capped", Some("maxCost is used up"));
             continue;
         }
         let (before, after) = (standings.asked, standings.asked + portion.len());
@@ -185,7 +185,8 @@ async fn ask(
             ChargeStatus::New => {}
             ChargeStatus::Uncertain => {
                 standings.cost_is_partial = true;
-                let detail = "an interrupted attempt may have asked and paid for it; it is not asked again";
+                let detail =
+                    "an interrupted attempt may have requested and paid for it; the request is not repeated";
                 standings.record(&portion, "uncertain", Some(detail));
                 continue;
             }
@@ -220,7 +221,8 @@ async fn ask(
             }
             Err(ProviderError::Uncertain(_)) => {
                 standings.cost_is_partial = true;
-                let detail = "the answer was lost; it may have been charged for and is not asked again";
+                let detail =
+                    "the response was lost; it may have been charged, so the request is not repeated";
                 standings.record(&portion, "uncertain", Some(detail));
             }
             Err(error) => {

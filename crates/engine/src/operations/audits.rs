@@ -116,10 +116,11 @@ async fn keep_distance(call: &Call, tx: &mut Tx, scope: ProjectScope) -> Result<
     if wait <= 0 {
         return Ok(());
     }
-    let detail = format!("the operator has set {minutes} minutes between two audits of a project");
+    let detail =
+        format!("the operator has set a minimum of {minutes} minutes between two audits of a project");
     let seconds = u32::try_from(wait.unsigned_abs().div_ceil(1000)).unwrap_or(u32::MAX);
     Err(Problem::new(Code::RateLimitExceeded, detail)
-        .hint("wait for Retry-After seconds; until then audits/current tells of the last one")
+        .hint("wait for Retry-After seconds; until then audits/current has the last one")
         .with("resetsAt", due.to_string())
         .after(seconds)
         .into())

@@ -103,7 +103,7 @@ async fn check_product<T: Record>(call: &Call, tx: &mut Tx, record: &T, check: &
     match brand::get::<Product>(tx, call.scope()?, Resource::Products, id).await {
         Ok(_) => Ok(()),
         Err(Error::Missing) => {
-            check.fault("productId", "not_found", "is no product of this project");
+            check.fault("productId", "not_found", "is not a product of this project");
             Ok(())
         }
         Err(other) => Err(other.into()),
@@ -194,7 +194,7 @@ fn already_there(duplicates: Vec<(String, Uuid)>, fresh: &[Uuid]) -> Problem {
             Some(_) => "is the same as that of an earlier item".to_owned(),
             None => {
                 existing.push(serde_json::json!({ "pointer": pointer, "existingId": id }));
-                format!("is that of {id}")
+                format!("is already used by {id}")
             }
         };
         errors.push(Fault {
@@ -203,7 +203,7 @@ fn already_there(duplicates: Vec<(String, Uuid)>, fresh: &[Uuid]) -> Problem {
             detail,
         });
     }
-    let detail = format!("{} items are there already", errors.len());
+    let detail = format!("{} items already exist", errors.len());
     Problem {
         errors,
         ..Problem::new(Code::AlreadyExists, detail)

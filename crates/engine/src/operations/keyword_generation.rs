@@ -48,7 +48,7 @@ impl Handle<GenerateKeywords> for Engine {
             return Err(fault(
                 &format!("/sources/{at}"),
                 "not_a_generator",
-                format!("keywords are found in {}", known.join(", ")),
+                format!("cannot be searched for keywords; use {}", known.join(", ")),
             ));
         }
         let wanted = GenerationOrder {

@@ -49,7 +49,7 @@ impl Handle<ImportKeywords> for Engine {
         let language = operation.language.unwrap_or_else(|| access.language.clone());
         let country = country_code(operation.country, &access.country)?;
         let bytes = file_bytes(operation.file)
-            .ok_or_else(|| fault("/file", "not_base64", "is a data: URL without sound base64 in it"))?;
+            .ok_or_else(|| fault("/file", "not_base64", "is a data: URL without valid base64"))?;
         let mut import =
             Import::open(&*bytes).map_err(|e| fault("/file", "unknown_format", e.to_string()))?;
         let source = import.format().source();

@@ -26,7 +26,7 @@ use crate::{
 
 /// Parses the id of a cluster; a fault if it is not a UUID.
 fn cluster(id: &str) -> Result<Uuid> {
-    Uuid::try_parse(id).map_err(|_| fault("/clusterId", "not_an_id", "is no id of a cluster"))
+    Uuid::try_parse(id).map_err(|_| fault("/clusterId", "not_an_id", "is not the id of a cluster"))
 }
 
 fn with_actions(call: &Call, mut keyword: Keyword) -> Keyword {
@@ -97,7 +97,7 @@ impl Handle<CreateKeyword> for Engine {
         match keywords::create(tx, scope, new, call.now).await? {
             Ok(keyword) => Ok(with_actions(call, keyword)),
             Err(existing) => Err(
-                Problem::new(Code::AlreadyExists, "the project has this keyword already")
+                Problem::new(Code::AlreadyExists, "the project already has this keyword")
                     .hint("change the existing one, or name another language or country")
                     .with("existingId", existing.to_string())
                     .into(),

@@ -89,13 +89,13 @@ async fn refuse_duplicate(tx: &mut Tx, scope: ProjectScope, post: &Post) -> Resu
     };
     let refusal = |detail: &str, member: &str, value: String| {
         Problem::new(Code::AlreadyExists, detail)
-            .hint("change what is there, choose another keyword, or send allowDuplicate: true")
+            .hint("change the existing text, choose another keyword, or send allowDuplicate: true")
             .with(member, value)
     };
     if let Some(other) =
         posts::find_other_with_keyword(tx, scope, uuid(keyword_id), uuid(&summary.id)).await?
     {
-        let detail = "another post aims at the keyword of this one";
+        let detail = "another post already targets the keyword of this one";
         return Err(refusal(detail, "existingId", other.to_string()).into());
     }
     let (Some(audit), Some(key)) = (audits::find_newest_finished(tx, scope).await?, name_key(keyword)) else {

@@ -62,7 +62,7 @@ fn accept_claims(record: &mut PostRecord, claims: &[String]) -> Result<()> {
                 return Err(fault(
                     &format!("/acceptClaims/{at}"),
                     "no_such_claim",
-                    "is no sentence of the text that waits for a source; copy it from warnings, word by word",
+                    "is not a sentence with the warning unverified_claims; copy it verbatim from warnings",
                 ));
             }
         }
@@ -77,8 +77,12 @@ async fn refuse_taken(call: &Call, tx: &mut Tx, slug: &str, own: &str) -> Result
             let mut problem = Problem::new(Code::AlreadyExists, "another post has this slug")
                 .hint("choose another slug, or leave it out when creating a post")
                 .with("existingId", existing.to_string());
-            problem.errors =
-                Problem::fault("/slug", "already_exists", format!("is that of {existing}")).errors;
+            problem.errors = Problem::fault(
+                "/slug",
+                "already_exists",
+                format!("is already used by {existing}"),
+            )
+            .errors;
             Err(problem.into())
         }
         _ => Ok(()),
@@ -98,7 +102,7 @@ fn check_version(call: &Call, post: &Post, named: Option<i64>, changes_text: boo
         .into()),
         None if changes_text && call.if_match.is_none() => Err(Problem::new(
             Code::PreconditionRequired,
-            "who changes the text has to say which version was read",
+            "a change of the text needs the version that was read",
         )
         .hint("read the post, and repeat with its ETag as If-Match or its version as ifVersion")
         .into()),
@@ -130,7 +134,7 @@ impl Handle<ListPosts> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: ListPosts) -> Result<List<PostSummary>> {
         let limit = limit(operation.limit);
         let keyword = match operation.keyword_id.as_deref().map(Uuid::try_parse) {
-            Some(Err(_)) => return Err(fault("/keywordId", "not_an_id", "is no id of a keyword")),
+            Some(Err(_)) => return Err(fault("/keywordId", "not_an_id", "is not the id of a keyword")),
             Some(Ok(id)) => Some(id),
             None => None,
         };
@@ -257,7 +261,7 @@ impl Handle<UpdatePost> for Engine {
             return Err(fault(
                 "/content",
                 "would_erase_content",
-                "would erase the text; send allowEmptyContent: true if that is meant",
+                "would erase the text; send allowEmptyContent: true if that is intended",
             ));
         }
         if record.post.summary.slug != old.summary.slug {

@@ -131,9 +131,9 @@ impl Handle<PublishPost> for Engine {
         if !live && known.is_some_and(|known| known.is_live) {
             return Err(Problem::new(
                 Code::InvalidState,
-                "the post is live there, and a draft would take it from its readers",
+                "the post is live there, and a draft would hide it from readers",
             )
-            .hint("take it back with unpublish first")
+            .hint("unpublish it first")
             .with("from", old.summary.status.as_str())
             .into());
         }
@@ -180,7 +180,7 @@ async fn look_again(
     attempt.force = attempt.force || force;
     if force {
         attempt.sent = None;
-        attempt.add_evidence("forced", "somebody had it sent again".to_owned(), call.now);
+        attempt.add_evidence("forced", "it was sent again on request".to_owned(), call.now);
     }
     let job = if job.status == JobStatus::Queued {
         jobs::run_now(tx, scope, attempt.job, call.now).await?;
@@ -238,7 +238,10 @@ pub(super) async fn unpublish(
     if let Some(found) = found.filter(|_| !can) {
         return Err(Problem::new(
             Code::UnpublishUnsupported,
-            format!("{} cannot take a post back; do it there", found.provider),
+            format!(
+                "{} does not support unpublishing; unpublish the post there",
+                found.provider
+            ),
         )
         .into());
     }
@@ -261,7 +264,7 @@ pub(super) async fn unpublish(
             Code::ProviderNotConfigured,
             "the provider it is published at is no longer connected",
         )
-        .hint("connect it again, or take the post back at the provider")
+        .hint("connect it again, or unpublish the post at the provider")
         .into());
     };
     let order = AttemptOrder {

@@ -102,7 +102,7 @@ pub(super) fn refusal(state: Option<OccurrenceState>) -> Option<(&'static str, S
     match state {
         Some(OccurrenceState::Done) => None,
         Some(state) => Some(("not_done", format!("is {state}, not done; mark it as done first"))),
-        None => Some(("not_found", "is no occurrence of this project".to_owned())),
+        None => Some(("not_found", "is not an occurrence of this project".to_owned())),
     }
 }
 

@@ -51,7 +51,7 @@ fn with_actions(call: &Call, mut webhook: Webhook) -> Webhook {
 /// Returns a delivery as it is shown, with its allowed actions.
 fn shown(call: &Call, webhook: &Webhook, mut delivery: Delivery) -> Delivery {
     let replay = match (delivery.status, webhook.status) {
-        (DeliveryStatus::Pending, _) => Permission::no("invalid_state", "it is still to be sent"),
+        (DeliveryStatus::Pending, _) => Permission::no("invalid_state", "it is still pending"),
         (_, WebhookStatus::Disabled) => Permission::no("invalid_state", "the webhook is disabled"),
         _ => call.permission(Scope::WebhooksWrite),
     };
@@ -69,7 +69,7 @@ async fn find(call: &Call, tx: &mut Tx, id: &str) -> Result<(Uuid, Webhook)> {
 fn target(call: &Call, text: &str) -> Result<Url> {
     let refused = |code: &str, detail: &str| Err(fault("/targetUrl", code, detail));
     let Ok(url) = Url::parse(text) else {
-        return refused("not_a_url", "is no absolute URL");
+        return refused("not_a_url", "is not an absolute URL");
     };
     let allowed = call
         .engine
@@ -90,21 +90,21 @@ fn target(call: &Call, text: &str) -> Result<Url> {
     if !url.username().is_empty() || url.password().is_some() {
         return refused(
             "has_user",
-            "must hold no user or password; signatures tell who sends",
+            "must not contain a user or password; receivers verify the sender by signature",
         );
     }
     if url.fragment().is_some() {
-        return refused("has_fragment", "must hold no fragment (#…)");
+        return refused("has_fragment", "must not contain a fragment (#…)");
     }
     let address = match url.host() {
         Some(Host::Ipv4(address)) => Some(address.into()),
         Some(Host::Ipv6(address)) => Some(address.into()),
         Some(Host::Domain(_)) => None,
-        None => return refused("not_a_url", "names no host"),
+        None => return refused("not_a_url", "has no host"),
     };
     let local = matches!(url.host(), Some(Host::Domain(name)) if name.trim_end_matches('.') == "localhost");
     if !allowed && (local || address.is_some_and(|address| denied(address).is_some())) {
-        return refused("denied", "is an address that is not reached from this server");
+        return refused("denied", "is an address that this server may not reach");
     }
     Ok(url)
 }
@@ -131,10 +131,10 @@ impl Handle<CreateWebhook> for Engine {
         if let Some(same) = known.iter().find(same) {
             return Err(Problem::new(
                 Code::AlreadyExists,
-                "a webhook tells this URL of this event already",
+                "a webhook for this URL and event already exists",
             )
             .with("existingId", same.id.as_str())
-            .hint("what it is told of twice would be sent twice; use the one that exists")
+            .hint("a second one would deliver every event twice; use the existing one")
             .into());
         }
         if known.len() >= MOST as usize {
@@ -266,8 +266,8 @@ impl Handle<ReplayDelivery> for Engine {
         }
         if !deliveries::replay(tx, scope, webhook_id, id, call.now).await? {
             return refused(
-                "the delivery is still to be sent",
-                "see nextAttemptAt; only what is over can be replayed",
+                "the delivery is still pending",
+                "see nextAttemptAt; only finished deliveries can be replayed",
             );
         }
         Ok(shown(

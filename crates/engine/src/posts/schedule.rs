@@ -108,7 +108,7 @@ pub(crate) async fn connection_for_schedule(
 }
 
 /// Reason for which a post that was not published yet cannot be scheduled.
-const SEVERAL_READY: &str = "several integrations are ready, and a schedule names none; publish it once by naming one, or disconnect the others";
+const SEVERAL_READY: &str = "several integrations are ready, and the schedule does not name one; publish the post once through one of them, or disconnect the others";
 
 /// Stores a post whose time has come: publishing, or failed with the reason.
 async fn finish_scheduled(

@@ -160,9 +160,9 @@ pub(crate) fn warn(
     for sentence in unverified(sentences) {
         let is_of_rival = |claim: &Claim| claim.kind == ClaimKind::Competitor && claim.source.is_none();
         let detail = if sentence.claims.iter().any(is_of_rival) {
-            "the record of the competitor does not say this; put it there with its source, change it, take it out, or vouch for it with acceptClaims"
+            "the competitor's record does not have this claim; add it there with its source, change or remove the sentence, or accept it with acceptClaims"
         } else {
-            "no source of the project bears this out; show one, change it, take it out, or vouch for it with acceptClaims"
+            "no source of the project supports this; add one, change or remove the sentence, or accept it with acceptClaims"
         };
         let mut warning = PostWarning {
             code: UNVERIFIED.to_owned(),
@@ -186,7 +186,7 @@ pub(crate) fn warn(
 
 /// Marks the warning about a sentence as accepted by a person, so that it no longer blocks publishing.
 pub(crate) fn accept(warning: &mut PostWarning) {
-    "no source of the project bears this out; somebody vouched for it".clone_into(&mut warning.detail);
+    "no source of the project supports this; it was accepted by a caller".clone_into(&mut warning.detail);
     warning.blocks_publishing = false;
 }
 
@@ -200,7 +200,7 @@ fn too_similar(document: &Document, (names, texts): (&[String], &[Shingles])) ->
     (share > MOST_CONTAINED).then(|| PostWarning {
         code: TOO_SIMILAR.to_owned(),
         detail: format!(
-            "{:.0} % of the text stands in one source already, more than {:.0} %: say it in other words, or quote less",
+            "{:.0} % of the text is also in one source, more than {:.0} %: rephrase it, or quote less",
             share * 100.0,
             MOST_CONTAINED * 100.0
         ),

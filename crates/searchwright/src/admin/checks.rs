@@ -1,4 +1,4 @@
-//! `searchwright admin checks …`: numbers in the conditions of a project's checks, and how bad it is what they find.
+//! `searchwright admin checks …`: thresholds and severities of a project's checks.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,7 @@ pub enum ChecksCommand {
         /// Project id.
         #[arg(long)]
         project: String,
-        /// title-min=20, or severity.CHECK_ID=error, warning, notice or off.
+        /// Setting, such as title-min=20; or severity.CHECK_ID=error, warning, notice or off.
         #[arg(value_name = "NAME=VALUE", required = true)]
         said: Vec<String>,
         #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `searchwright admin integration …`: places to publish, connected on the server itself.
+//! `searchwright admin integration …`: publishing providers, connected on the server itself.
 
 use std::{collections::BTreeMap, io::Read as _};
 
@@ -12,10 +12,11 @@ use crate::commands::settings;
 /// Longest file of secrets that is read.
 const MOST_BYTES: u64 = 64 * 1024;
 
-/// Places to publish.
+/// Publishing providers.
 #[derive(Clone, Debug, Subcommand)]
 pub enum IntegrationCommand {
-    /// Connect a provider of a project, over the connection there was. The provider is asked whether it accepts what is given.
+    /// Connect a publishing provider to a project, replacing an existing connection. The credentials are checked with
+    /// the provider.
     #[command(
         after_help = "What each provider asks for is on the page that `integrations connect` makes, and in docs/integrations.md. Secrets are read as \
         one JSON object by their names, such as {\"password\": \"…\"}."
@@ -27,7 +28,7 @@ pub enum IntegrationCommand {
         /// wordpress, ghost, webflow, shopify, wix, notion, contentful, strapi, directus, git, files or webhook.
         #[arg(long)]
         provider: String,
-        /// What is no secret, such as `siteUrl=https://blog.example.com`; may be repeated.
+        /// Setting that is not secret, such as `siteUrl=https://blog.example.com`; may be repeated.
         #[arg(long = "setting", value_name = "NAME=VALUE", value_parser = pair)]
         settings: Vec<(String, String)>,
         /// File with the secrets as JSON, or - for standard input.
@@ -85,5 +86,5 @@ fn secrets(file: &str) -> Result<BTreeMap<String, String>, CliError> {
     read.map_err(|e| bad(e.to_string()))?;
     // What is wrong with it is not repeated: it is a secret.
     serde_json::from_str(&text)
-        .map_err(|_| bad("is no JSON object of texts, such as {\"password\": \"…\"}".to_owned()))
+        .map_err(|_| bad("is not a JSON object of texts, such as {\"password\": \"…\"}".to_owned()))
 }

@@ -1,4 +1,4 @@
-//! `searchwright admin quota …` and `admin budget …`: what a project may use per month.
+//! `searchwright admin quota …` and `admin budget …`: monthly limits of a project.
 
 use clap::Subcommand;
 use searchwright_cli::{CliError, Exit};
@@ -9,15 +9,15 @@ use super::{open, project, refused, show};
 /// Quotas.
 #[derive(Clone, Debug, Subcommand)]
 pub enum QuotaCommand {
-    /// Set how much of something a project may use per month.
+    /// Set a monthly quota of a project.
     Set {
         /// Project id.
         #[arg(long)]
         project: String,
-        /// What is counted, such as posts_generated.
+        /// Metric that is counted, such as posts_generated.
         #[arg(long)]
         metric: String,
-        /// Most per calendar month (UTC), or unlimited.
+        /// Maximum per calendar month (UTC), or unlimited.
         #[arg(long, value_parser = count)]
         limit: Limit<i64>,
         #[command(flatten)]
@@ -28,15 +28,15 @@ pub enum QuotaCommand {
 /// Budgets.
 #[derive(Clone, Debug, Subcommand)]
 pub enum BudgetCommand {
-    /// Set how much a project may spend at a provider per month.
+    /// Set the monthly budget of a project at a provider.
     Set {
         /// Project id.
         #[arg(long)]
         project: String,
-        /// Who charges, such as openai.
+        /// Provider that charges, such as openai.
         #[arg(long)]
         provider: String,
-        /// Most US dollars per calendar month (UTC), or unlimited.
+        /// Maximum in US dollars per calendar month (UTC), or unlimited.
         #[arg(long, value_parser = amount)]
         usd: Limit<String>,
         #[command(flatten)]

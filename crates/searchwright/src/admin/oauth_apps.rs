@@ -1,4 +1,4 @@
-//! `searchwright admin oauth-app …`: applications registered with providers that let people in on a page of their own.
+//! `searchwright admin oauth-app …`: OAuth applications registered with publishing providers.
 
 use clap::Subcommand;
 use searchwright_cli::{CliError, Exit};
@@ -6,21 +6,22 @@ use searchwright_server::config::Flags;
 
 use super::{open, pair, providers::secret, refused, show};
 
-/// Applications registered with providers.
+/// OAuth applications registered with publishing providers.
 #[derive(Clone, Debug, Subcommand)]
 pub enum OauthAppCommand {
-    /// Set the application with a provider, over the one there was. Its redirect address is PUBLIC_URL/connect/callback.
+    /// Set the application for a provider, replacing an existing one. Its redirect URL is
+    /// PUBLIC_URL/connect/callback.
     Set {
         /// webflow, notion, shopify, wix or contentful.
         #[arg(long)]
         provider: String,
-        /// By which the provider knows it.
+        /// Client id of the application at the provider.
         #[arg(long)]
         client_id: String,
-        /// File with its secret, or - for standard input.
+        /// File with the client secret, or - for standard input.
         #[arg(long)]
         secret_file: String,
-        /// authorizeUrl, tokenUrl or apiUrl, where they are not the provider's usual ones; may be repeated.
+        /// authorizeUrl, tokenUrl or apiUrl, if they differ from the provider's usual ones; may be repeated.
         #[arg(long = "setting", value_name = "NAME=VALUE", value_parser = pair)]
         settings: Vec<(String, String)>,
         #[command(flatten)]
@@ -31,7 +32,7 @@ pub enum OauthAppCommand {
         #[command(flatten)]
         flags: Flags,
     },
-    /// Forget the application with a provider.
+    /// Delete the application for a provider.
     Remove {
         /// webflow, notion, shopify, wix or contentful.
         #[arg(long)]

@@ -1,4 +1,5 @@
-//! `searchwright admin provider …`: accounts with language models, sources of keyword data and whoever measures pages.
+//! `searchwright admin provider …`: accounts with language models, sources of keyword data and page measurement
+//! services.
 
 use std::{collections::BTreeMap, io::Read as _};
 
@@ -14,7 +15,7 @@ const MOST_BYTES: u64 = 64 * 1024;
 /// Accounts with providers.
 #[derive(Clone, Debug, Subcommand)]
 pub enum ProviderCommand {
-    /// Set an account of a project, over the one there was.
+    /// Set an account of a project, replacing an existing one.
     #[command(
         after_help = "Secrets: openai, anthropic, gemini and pagespeed take an API key; dataforseo takes LOGIN:PASSWORD; google-ads takes JSON with \
         clientId, clientSecret, refreshToken and developerToken; search-console the same without developerToken; autocomplete takes none.\n\n\
@@ -28,10 +29,10 @@ pub enum ProviderCommand {
         /// openai (any compatible server), anthropic, gemini, dataforseo, google-ads, search-console, autocomplete or pagespeed.
         #[arg(long)]
         provider: String,
-        /// File with the secret, or - for standard input; the stored one stays if left out.
+        /// File with the secret, or - for standard input; if left out, the stored secret is kept.
         #[arg(long)]
         secret_file: Option<String>,
-        /// Address of the interface, such as http://127.0.0.1:11434/v1.
+        /// URL of the provider's API, such as http://127.0.0.1:11434/v1.
         #[arg(long)]
         base_url: Option<String>,
         /// Name of the model.
@@ -51,7 +52,7 @@ pub enum ProviderCommand {
         #[command(flatten)]
         flags: Flags,
     },
-    /// Forget an account and its secret.
+    /// Delete an account and its secret.
     Remove {
         /// Project id.
         #[arg(long)]

@@ -1,4 +1,4 @@
-//! `searchwright admin sealing-key …`: the keys that secrets are sealed with.
+//! `searchwright admin sealing-key …`: the keys that encrypt stored secrets.
 
 use clap::Subcommand;
 use searchwright_cli::{CliError, Exit};
@@ -10,24 +10,24 @@ use searchwright_server::{
 use super::show;
 use crate::commands::settings;
 
-/// Keys that secrets are sealed with.
+/// Keys that encrypt stored secrets.
 #[derive(Clone, Debug, Subcommand)]
 pub enum SealingKeyCommand {
-    /// Add a key and seal every secret with it. The server has to be stopped.
+    /// Add a key and encrypt every secret with it. The server must be stopped.
     ///
     /// With several machines on one PostgreSQL: `add` here, copy sealing.key to each, restart them, then `rewrap` once.
     Rotate {
         #[command(flatten)]
         flags: Flags,
     },
-    /// Add a key, which seals from the next start on.
+    /// Add a key, which encrypts from the next start on.
     Add {
         #[command(flatten)]
         flags: Flags,
     },
-    /// Seal every secret with the newest key.
+    /// Encrypt every secret with the newest key.
     Rewrap {
-        /// Forget the older keys after it. Backups from before need them.
+        /// Delete the older keys afterwards. Earlier backups need them.
         #[arg(long)]
         forget_old: bool,
         #[command(flatten)]

@@ -16,7 +16,7 @@ pub struct User {
     environment: Vec<(String, String)>,
 }
 
-/// How a command ended.
+/// Outcome of a command.
 #[derive(Debug)]
 pub struct Outcome {
     pub code: i32,
@@ -147,7 +147,8 @@ impl Outcome {
         }
     }
 
-    /// What went to standard output, if the command is done and it is one JSON document on one line.
+    /// Returns standard output as JSON; panics unless the command succeeded and printed one JSON document on one
+    /// line.
     #[track_caller]
     pub fn json(&self) -> Value {
         assert_eq!(self.code, 0, "{self:?}");

@@ -6,7 +6,7 @@ use toml::{Table, Value};
 
 use super::{ConfigError, DEFAULT, Settings};
 
-/// What flags and environment variables say; clap reads both.
+/// Settings from flags and environment variables; clap reads both.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Flags {
     /// Configuration file (TOML); `searchwright config print` shows every setting.
@@ -15,22 +15,22 @@ pub struct Flags {
     /// Folder of the embedded database and the keys of this installation.
     #[arg(long, env = "SEARCHWRIGHT_DATA_DIR", value_name = "DIR")]
     pub data_dir: Option<PathBuf>,
-    /// Address of the API.
+    /// Listening address of the API.
     #[arg(long, env = "SEARCHWRIGHT_LISTEN", value_name = "ADDRESS")]
     pub listen: Option<SocketAddr>,
-    /// Address of the MCP server.
+    /// Listening address of the MCP server.
     #[arg(long, env = "SEARCHWRIGHT_MCP_LISTEN", value_name = "ADDRESS")]
     pub mcp_listen: Option<SocketAddr>,
-    /// Address of the metrics; off unless given.
+    /// Listening address of the metrics; off by default.
     #[arg(long, env = "SEARCHWRIGHT_METRICS_LISTEN", value_name = "ADDRESS")]
     pub metrics_listen: Option<SocketAddr>,
-    /// PostgreSQL instead of the embedded database.
+    /// URL of a PostgreSQL database to use instead of the embedded one.
     #[arg(long, env = "DATABASE_URL", value_name = "URL", hide_env_values = true)]
     pub database_url: Option<String>,
-    /// How the world reaches the API.
+    /// Public URL of the API.
     #[arg(long, env = "PUBLIC_URL", value_name = "URL")]
     pub public_url: Option<String>,
-    /// How the world reaches the MCP server.
+    /// Public URL of the MCP server.
     #[arg(long, env = "MCP_URL", value_name = "URL")]
     pub mcp_url: Option<String>,
     /// Private address that outbound requests may reach: PURPOSE=HOST:PORT.
@@ -41,16 +41,16 @@ pub struct Flags {
         value_delimiter = ','
     )]
     pub allow_outbound: Vec<String>,
-    /// Leave the schema as it is; refuse to start if it is behind.
+    /// Do not migrate the schema; refuse to start if it is outdated.
     #[arg(long)]
     pub no_auto_migrate: bool,
-    /// error, warn, info, debug or trace.
+    /// Log level: error, warn, info, debug or trace.
     #[arg(long, env = "SEARCHWRIGHT_LOG", value_name = "LEVEL")]
     pub log: Option<String>,
-    /// text or json.
+    /// Log format: text or json.
     #[arg(long, env = "SEARCHWRIGHT_LOG_FORMAT", value_name = "FORMAT")]
     pub log_format: Option<String>,
-    /// Any other setting: NAME=VALUE, as `limits.requests_per_minute=1000`.
+    /// Any other setting, NAME=VALUE, such as limits.requests_per_minute=1000.
     #[arg(
         long = "set",
         env = "SEARCHWRIGHT_SET",

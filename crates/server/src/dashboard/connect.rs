@@ -123,7 +123,7 @@ pub(crate) async fn handed_over(State(app): State<Arc<App>>, request: Request<Bo
         return respond(StatusCode::FORBIDDEN, &message("Nothing is connected", text));
     }
     let Some(form) = received(request).await else {
-        let text = "It did not arrive whole. Open the link again.";
+        let text = "The request was incomplete. Open the link again.";
         return respond(StatusCode::BAD_REQUEST, &message("Nothing is connected", text));
     };
     // It names the link, which works once: who does not know it connects nothing.
@@ -173,7 +173,7 @@ pub(crate) async fn submit(
         Err(response) => return *response,
     };
     let Some(entered) = received(request).await else {
-        let wrong = Some("The form did not arrive whole; send it again.".to_owned());
+        let wrong = Some("The form was incomplete; send it again.".to_owned());
         let view = form(&page, &BTreeMap::new(), &BTreeMap::new(), wrong);
         return respond(StatusCode::BAD_REQUEST, &view);
     };
@@ -184,8 +184,7 @@ async fn found(app: &App, token: &str) -> Result<ConnectPage, Box<Response<Body>
     match app.engine.connect_page(token).await {
         Ok(Some(page)) => Ok(page),
         Ok(None) => {
-            let text =
-                "This page does not work any more: it was used, or its hour is over. Ask for a new link.";
+            let text = "This page is no longer valid: it was used, or its hour is over. Ask for a new link.";
             Err(Box::new(respond(
                 StatusCode::NOT_FOUND,
                 &message("Nothing to connect", text),
@@ -261,7 +260,7 @@ fn outcome(
     }
 }
 
-/// The form for somebody whom the provider sent back without anything.
+/// Returns the form for a person whom the provider sent back without credentials.
 fn turned_away(page: &ConnectPage, error: &str) -> Response<Body> {
     let is_word = !error.is_empty()
         && error.len() <= 40
@@ -272,7 +271,7 @@ fn turned_away(page: &ConnectPage, error: &str) -> Response<Body> {
         String::new()
     };
     let wrong = format!(
-        "{} did not let us in{why}. You can enter the credentials here instead.",
+        "{} refused access{why}. You can enter the credentials here instead.",
         page.name
     );
     let view = form(page, &BTreeMap::new(), &BTreeMap::new(), Some(wrong));

@@ -130,7 +130,7 @@ fn base(request_id: &str, standing: Option<Standing>) -> HeaderMap {
     headers
 }
 
-/// Lets scripts of any origin read an answer, and nobody keep it: it was given to a credential, not to a browser.
+/// Allows scripts of any origin to read an answer, and forbids caching: it was given to a credential, not to a browser.
 pub fn open_to_scripts(headers: &mut HeaderMap) {
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));

@@ -41,7 +41,7 @@ pub fn gather(
         };
         let is_query = endpoint.meta.method.as_str() == "GET" || endpoint.meta.method.as_str() == "DELETE";
         if !is_query || !endpoint.shape.knows(&name) || endpoint.meta.path_parameters().any(|p| p == name) {
-            return Err(malformed("is not known here"));
+            return Err(malformed("is unknown"));
         }
         if all.contains_key(&name) {
             return Err(malformed("comes twice"));

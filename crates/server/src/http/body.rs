@@ -107,12 +107,12 @@ impl Intake {
             let frame = match frame {
                 Ok(frame) => frame,
                 Err(error) if error.is::<LengthLimitError>() => return Err(too_large(largest)),
-                Err(_) => return Err(Problem::new(Code::MalformedRequest, "the body broke off")),
+                Err(_) => return Err(Problem::new(Code::MalformedRequest, "the body ended early")),
             };
             // What is no data is a trailer, which nobody reads here.
             let Ok(data) = frame.into_data() else { continue };
             if !room.grow(data.len()) {
-                let busy = "too many bytes of request bodies are on their way";
+                let busy = "too many bytes of request bodies are in flight";
                 return Err(Problem::new(Code::Overloaded, busy).after(1));
             }
             arrived.extend_from_slice(&data);

@@ -72,7 +72,7 @@ async fn ready(State(app): State<Arc<App>>) -> Response<Body> {
 }
 
 async fn unknown(State(app): State<Arc<App>>, request: Request<Body>) -> Response<Body> {
-    let problem = Problem::new(Code::NotFound, "there is nothing at this address")
+    let problem = Problem::new(Code::NotFound, "there is no resource at this address")
         .with("resource", "route")
         .hint("the API is described at /v1/openapi.json and /docs");
     answer::problem(&app, &app.request_id(), request.uri().path(), problem, None)

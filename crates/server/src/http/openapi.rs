@@ -64,7 +64,7 @@ pub fn document(endpoints: &[Endpoint], base_url: &str) -> Value {
             "title": "Searchwright API",
             "version": "1.0.0",
             "summary": "Search-content work on one website: audits, keywords, posts, visibility.",
-            "description": "Every request names its project explicitly and is authenticated by `Authorization: Bearer`. Call `GET /me` first.\n\nLists hold `data` and `nextCursor`. Errors are RFC 9457 problems whose `code` is stable. Unknown members of answers have to be ignored.",
+            "description": "Every request names its project explicitly and is authenticated by `Authorization: Bearer`. Call `GET /me` first.\n\nLists hold `data` and `nextCursor`. Errors are RFC 9457 problems whose `code` is stable. Clients must ignore unknown members of answers.",
             "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" }
         },
         "servers": [{ "url": base_url }],
@@ -89,16 +89,16 @@ fn webhooks(schemas: &mut Map<String, Value>) -> Value {
     let parameters = json!([
         header(
             "webhook-id",
-            "Names the message; the same in every attempt and replay. Receivers act on each once."
+            "Id of the message, the same in every attempt and replay. Receivers must process each id only once."
         ),
         header(
             "webhook-timestamp",
-            "Seconds since 1970 of this attempt. Refuse what is more than 5 minutes off."
+            "Unix time of this attempt, in seconds. Reject deliveries that are more than 5 minutes off."
         ),
         header(
             "webhook-signature",
             "Standard Webhooks 1.0.0: `v1,` and the base64 of HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the \
-            secret; several, parted by spaces, while a secret is changed."
+            secret; several signatures, separated by spaces, while a secret is rotated."
         ),
     ]);
     let entry = |kind: EventType, schemas: &mut Map<String, Value>| {
@@ -115,8 +115,8 @@ fn webhooks(schemas: &mut Map<String, Value>) -> Value {
             "parameters": parameters,
             "requestBody": { "required": true, "content": { "application/json": { "schema": body } } },
             "responses": {
-                "2XX": { "description": "Received. Anything else, and no answer within 15 seconds, is tried again: 10 attempts in 75.6 hours." },
-                "410": { "description": "Nobody is here any more: the webhook is disabled." }
+                "2XX": { "description": "Received. Any other status, or no answer within 15 seconds, is retried: 10 attempts in 75.6 hours." },
+                "410": { "description": "The receiver is gone: the webhook is disabled." }
             }
         });
         Some((kind.as_str().to_owned(), json!({ "post": operation })))
@@ -166,12 +166,12 @@ fn operation(endpoint: &Endpoint, schemas: &mut Map<String, Value>) -> Value {
         });
         if meta.effect == Effect::Import {
             operation["requestBody"]["content"]["text/csv"] = json!({
-                "schema": { "description": "The file itself, in any encoding; every other member as if left out." }
+                "schema": { "description": "The file itself, in any encoding; the other fields take their defaults." }
             });
         }
         parameters.push(json!({
             "name": "Idempotency-Key", "in": "header", "required": false,
-            "description": "Repeating a request with the same key gives the first answer again instead of a second effect. Kept for 48 hours, 30 days where work is started.",
+            "description": "A repeated request with the same key returns the first answer and has no second effect. Keys are kept for 48 hours, and for 30 days if a job was started.",
             "schema": { "type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$" }
         }));
     }

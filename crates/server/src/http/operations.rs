@@ -158,7 +158,7 @@ enum Answered {
 
 /// A place among all requests under way, given back when dropped.
 pub(crate) fn enter(app: &App) -> Result<OwnedSemaphorePermit, Failure> {
-    let busy = |_| Problem::new(Code::Overloaded, "too many requests are being carried out").after(1);
+    let busy = |_| Problem::new(Code::Overloaded, "too many requests are being processed").after(1);
     Ok(app.turns.clone().try_acquire_owned().map_err(busy)?)
 }
 
@@ -168,7 +168,7 @@ pub(crate) fn enter_as(app: &App, credential: &Credential) -> Result<Turn<Uuid>,
     let busy = || {
         Problem::new(
             Code::Overloaded,
-            format!("a credential may have {most} requests under way"),
+            format!("a credential may have {most} concurrent requests"),
         )
     };
     let turn = app.concurrency.enter(credential.owner(), most);
@@ -367,7 +367,7 @@ fn refused(standing: Standing) -> Problem {
         Code::RateLimitExceeded,
         format!("{} requests a minute are allowed", standing.limit),
     )
-    .hint("wait for Retry-After seconds, then go on more slowly")
+    .hint("wait for Retry-After seconds, then send requests more slowly")
     .after(standing.reset);
     problem.extra.insert("limit".to_owned(), standing.limit.into());
     problem

@@ -1,4 +1,4 @@
-//! What an audit could tell nothing of is as it was before: in its score, in comparisons, and robots.txt too.
+//! Undecidable occurrences stay unchanged in scores, in comparisons and for robots.txt.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What the operator decides about a project's checks, in its audits and rechecks.
+//! The operator's settings of a project's checks, in audits and rechecks.
 
 use serde_json::{Value, json};
 

@@ -42,7 +42,7 @@ pub const BROKEN: u16 = 1;
 /// It is answered when it is released, as it is then.
 pub const HELD: u16 = 2;
 
-/// When every page was changed last, as far as its server says.
+/// `Last-Modified` of every page.
 const CHANGED: &str = "Wed, 18 Nov 2020 02:00:00 GMT";
 
 /// The validators of a page, and whether it was asked for by them.

@@ -14,7 +14,7 @@ use axum::{
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
-/// What becomes of the next request that writes a post.
+/// Fault of the next request that writes a post.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// It is carried out, and its answer is lost.
@@ -84,7 +84,7 @@ impl Blog {
         self.0.lock().unwrap().posts.values().cloned().collect()
     }
 
-    /// What somebody does at the blog itself.
+    /// Edits the posts at the blog itself.
     pub fn edit(&self, change: impl FnOnce(&mut BTreeMap<u64, Value>)) {
         change(&mut self.0.lock().unwrap().posts);
     }

@@ -182,7 +182,7 @@ async fn a_person_comes_back_from_a_provider_with_a_code(database: &str) {
     let (status, html) = back(&format!("error=access_denied&state={state}")).await;
     assert!(
         status == 200
-            && html.contains("Webflow did not let us in (access_denied)")
+            && html.contains("Webflow refused access (access_denied)")
             && html.contains(&format!("action=\"/connect/{state}\"")),
         "{status} {html}"
     );

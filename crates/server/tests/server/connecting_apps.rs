@@ -171,13 +171,13 @@ async fn a_person_comes_back_from_contentful_with_a_token_that_a_script_sends(da
     .await;
     assert!(
         status == 200
-            && html.contains("Contentful did not let us in (access_denied).")
+            && html.contains("Contentful refused access (access_denied).")
             && html.contains("management token"),
         "{status} {html}"
     );
     let (status, html) = send(&[("error", "<b>"), ("state", state)], &[]).await;
     assert!(
-        status == 200 && html.contains("did not let us in.") && !html.contains("&#60;b"),
+        status == 200 && html.contains("refused access.") && !html.contains("&#60;b"),
         "{status} {html}"
     );
     let (status, html) = send(&[("access_token", ""), ("state", state)], &[]).await;
@@ -239,7 +239,7 @@ async fn a_person_comes_back_from_contentful_with_a_token_that_a_script_sends(da
     );
 }
 
-/// What Wix says an installation by, in its own form.
+/// Signs the data of an installation as Wix does.
 fn signed(data: &Value, secret: &str) -> String {
     let data = URL_SAFE_NO_PAD.encode(data.to_string());
     let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).unwrap();

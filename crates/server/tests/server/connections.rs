@@ -1,4 +1,4 @@
-//! What a connection that ends leaves behind, and what is no fault of a connection.
+//! Effects of connections that end, and failures that are not faults of a connection.
 
 use std::collections::BTreeMap;
 

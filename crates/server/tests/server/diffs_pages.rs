@@ -1,4 +1,4 @@
-//! What changed about pages between two audits.
+//! Changes of pages between two audits.
 
 use serde_json::{Value, json};
 

@@ -53,7 +53,7 @@ macro_rules! on_both {
     };
 }
 
-/// What was answered.
+/// Answer to a call.
 #[derive(Clone, Debug)]
 pub struct Answer {
     pub status: u16,
@@ -131,7 +131,7 @@ pub fn settings(folder: &TempDir, database: &str, set: &[&str]) -> Settings {
     .unwrap()
 }
 
-/// When every test begins.
+/// Returns the time at which every test begins.
 pub fn now() -> Instant {
     Instant::from_millis(1_795_255_200_000)
 }

@@ -1,4 +1,4 @@
-//! What every answer carries, and what methods and addresses that are not there are answered.
+//! Headers of every answer, and answers to unknown methods and paths.
 
 use std::collections::BTreeSet;
 

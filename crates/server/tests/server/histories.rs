@@ -1,4 +1,4 @@
-//! What became of an occurrence, and of the health of a project, through the doors.
+//! Histories of occurrences and of a project's health, through the API.
 
 use searchwright_engine::keys;
 use searchwright_server::serve;

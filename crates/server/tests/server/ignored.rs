@@ -1,4 +1,4 @@
-//! What is accepted until a day, and how much is said in one call.
+//! Occurrences ignored until a day, and the limits of one call.
 
 use searchwright_contract::Clock;
 use searchwright_engine::audits::wake_ignored;
@@ -15,7 +15,7 @@ on_both!(
     a_hundred_are_said_at_once,
 );
 
-/// What the server does every minute, and what comes of it.
+/// Runs what the server does every minute, and waits for the jobs that follow.
 async fn a_minute_passes(bench: &Bench) {
     let engine = bench.server.app.engine.clone();
     let at = bench.clock.now();

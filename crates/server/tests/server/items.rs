@@ -11,7 +11,7 @@ struct Sample {
     whole: Value,
     /// The least that is accepted.
     least: Value,
-    /// What the least becomes.
+    /// Stored form of the smallest valid item.
     defaults: Value,
     /// Members that `null` clears.
     nullable: &'static [&'static str],

@@ -286,7 +286,7 @@ async fn a_request_that_is_repeated_adds_once() {
     assert_eq!(listed(&bench, "products").await.len(), 1);
 }
 
-/// What may be in a request: a name, or an item that is at fault.
+/// Generates an item of a request: a name, or an invalid item.
 fn entry() -> impl Strategy<Value = Value> {
     prop_oneof![
         8 => (0..12u8, any::<bool>()).prop_map(|(n, upper)| {

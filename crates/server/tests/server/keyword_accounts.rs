@@ -19,7 +19,7 @@ on_both!(
     search_console_says_which_pages_compete,
 );
 
-/// What providers were asked.
+/// Requests that providers received.
 type Asked = Arc<Mutex<Vec<String>>>;
 
 /// Answers as DataForSEO, the search box and a language model do.

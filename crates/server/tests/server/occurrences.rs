@@ -1,4 +1,4 @@
-//! What a caller is told it may say of an occurrence, held against what it is answered when it does.
+//! Allowed actions of occurrences, compared with the answers to the calls.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What strangers wrote reaches a model as material, and never as an instruction.
+//! Prompt injection: text of strangers reaches a model as data, never as instructions.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::{
 
 on_both!(what_a_keyword_asks_for_does_not_happen,);
 
-/// What of a request is no material: the system text, and what lies outside the blocks of data.
+/// Returns the instructions of a request: the system text, and the text outside the blocks of data.
 fn instructions(request: &Value) -> String {
     let [system, user] = [0, 1].map(|at| request["messages"][at]["content"].as_str().unwrap());
     let (_, nonce) = system.split_once("Text between <data-").unwrap();

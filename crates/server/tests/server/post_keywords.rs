@@ -56,7 +56,7 @@ async fn one_post_for_a_keyword(database: &str) {
     assert_eq!(start(&first, json!({})).await.status, 202);
 }
 
-/// Where a keyword stands, and which posts aim at it.
+/// Returns the status of a keyword and the posts that target it.
 async fn state(bench: &Bench, keyword: &str) -> (Value, Value) {
     let keyword = bench.get(&format!("P/keywords/{keyword}")).await.json();
     (keyword["status"].clone(), keyword["postIds"].clone())

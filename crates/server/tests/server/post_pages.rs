@@ -11,7 +11,7 @@ use crate::{
 
 on_both!(two_pages_for_one_keyword_compete,);
 
-/// What publishing writes.
+/// Writes to the database what publishing a post writes.
 async fn publish(bench: &Bench, post: &str, url: &str) {
     let (project, post, url) = (bench.project, Uuid::try_parse(post).unwrap(), url.to_owned());
     let written = bench.server.app.engine.db.write(move |tx| {

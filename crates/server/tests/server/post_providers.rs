@@ -32,10 +32,10 @@ on_both!(
 
 /// Price of a call, in millionths of a US dollar.
 const PRICE: i64 = 1_000 + 2 * 500;
-/// What strangers ask a model to link to.
+/// URL that injected text asks a model to insert.
 pub const EVIL: &str = "https://evil.example/win";
 
-/// What is said instead of an answer.
+/// Failure sent instead of an answer.
 #[derive(Clone, Copy)]
 enum Says {
     Status(u16, Option<&'static str>),
@@ -55,7 +55,7 @@ pub struct Vendor {
 }
 
 impl Vendor {
-    /// How often each step was asked for since this was last asked.
+    /// Returns the number of requests per step since the last call.
     fn asked(&self) -> BTreeMap<String, usize> {
         let mut asked = BTreeMap::new();
         for (step, _) in self.prompts.lock().unwrap().drain(..) {
@@ -107,7 +107,7 @@ async fn vendor(State(vendor): State<Vendor>, request: Request) -> Response {
     }
 }
 
-/// Which step a prompt is, and what is answered to it. What strangers ask for, it does.
+/// Returns the step of a prompt and the answer to it. The model obeys injected text.
 fn answer(user: &str) -> (String, String) {
     // as a link, as an address, and as an image
     let obeys = if user.contains(EVIL) {

@@ -1,4 +1,4 @@
-//! What the texts of posts are held against: each other, and pages of others.
+//! Comparison of posts' texts with each other and with external pages.
 
 use std::sync::Arc;
 

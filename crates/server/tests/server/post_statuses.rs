@@ -70,7 +70,7 @@ async fn people_write_review_and_put_away() {
     assert_eq!(cleared["scheduledAt"], Value::Null);
 }
 
-/// What a walk does next: sets a status, or has the post written.
+/// Step of a random walk: sets a status, or has the post generated.
 #[derive(Clone, Debug)]
 enum Step {
     Set(PostStatus),

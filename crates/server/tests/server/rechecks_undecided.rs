@@ -18,7 +18,7 @@ on_both!(
 
 const FIXED: &str = "<title>A title that was missing before</title>";
 
-/// What a recheck says of a claim, and of why.
+/// Returns the outcome of a recheck for an occurrence, with its detail.
 fn item<'a>(recheck: &'a Value, claim: &Value) -> (&'a str, &'a str) {
     let mut items = recheck["items"].as_array().unwrap().iter();
     let item = items

@@ -1,5 +1,5 @@
-//! What an audit cannot tell it leaves as it was: no answer, a refusal, a target of which nothing is known, a page that the
-//! crawl left out. A page that nothing links to any more is asked for all the same.
+//! Audits leave undecidable occurrences unchanged: no answer, a refusal, an unknown target, a page that the crawl
+//! left out. A page without links to it is fetched nevertheless.
 
 use serde_json::{Value, json};
 

@@ -16,7 +16,7 @@ use standardwebhooks::Webhook;
 
 use crate::harness::Bench;
 
-/// What came.
+/// A received request.
 #[derive(Clone, Debug)]
 pub struct Received {
     pub path: String,

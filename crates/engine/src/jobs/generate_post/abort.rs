@@ -47,7 +47,7 @@ pub(in crate::jobs) async fn abort(
     advance(&mut record, PostStatus::Failed, Actor::Worker, &facts, now).map_err(refused)?;
     let (code, detail) = match end {
         JobEnd::Failed(problem) => (problem.code.as_str().to_owned(), problem.detail.clone()),
-        _ => ("canceled".to_owned(), "somebody stopped it".to_owned()),
+        _ => ("canceled".to_owned(), "it was cancelled".to_owned()),
     };
     record.post.summary.failure = Some(PostFailure {
         stage: "generate".to_owned(),

@@ -72,7 +72,7 @@ fn record_step(written: &mut Written, step: &str, asked: &StepAnswer) {
     if let Some(why) = &asked.lost {
         written.warnings.push(PostWarning {
             code: STEP_LOST.to_owned(),
-            detail: format!("the step \"{step}\" has no answer of the model: {why}; it was not asked again"),
+            detail: format!("the step \"{step}\" has no answer from the model: {why}; it was not repeated"),
             ..PostWarning::default()
         });
     }
@@ -174,7 +174,7 @@ impl Writer<'_> {
             .collect();
         written.warnings.push(PostWarning {
             code: MISSING_SECTION.to_owned(),
-            detail: format!("section {} has its points but no text; write it", at + 1),
+            detail: format!("section {} has points but no text; write it", at + 1),
             blocks_publishing: true,
             ..PostWarning::default()
         });
@@ -245,7 +245,7 @@ impl Writer<'_> {
             let at = plain.to_lowercase().find(&phrase.to_lowercase())?;
             Some(PostWarning {
                 code: "banned_phrase".to_owned(),
-                detail: format!("the brand does not say \"{phrase}\""),
+                detail: format!("\"{phrase}\" is a banned phrase of the brand"),
                 text: plain.get(at..at + phrase.len()).map(str::to_owned),
                 ..PostWarning::default()
             })

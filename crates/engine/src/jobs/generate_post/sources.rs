@@ -57,7 +57,7 @@ pub(super) async fn read(
         if let Some(why) = page.why {
             warnings.push(PostWarning {
                 code: "source_unread".to_owned(),
-                detail: format!("this source could not be read: {why}; what it says counts for nothing"),
+                detail: format!("this source could not be read: {why}; it does not support any claim"),
                 source: Some(url.clone()),
                 ..PostWarning::default()
             });
@@ -98,7 +98,7 @@ async fn fetch(steps: &Steps<'_>, url: &str) -> Result<SourcePage, JobError> {
         why: Some(why),
     };
     let Ok(parsed) = Url::parse(url) else {
-        return Ok(unread("it is no address".to_owned()));
+        return Ok(unread("it is not a URL".to_owned()));
     };
     let clock = job.engine.clock.clone();
     let now: crawl::Clock = Arc::new(move || clock.now().millis());

@@ -110,7 +110,7 @@ pub(super) async fn offers(
             _ if wanted.dry_run => Ok(Offered::nothing(account, "would_ask", None)),
             (_, Some(model)) => candidates(&steps, model.as_ref(), wanted, question).await,
             (Some(source), _) if question.seeds.is_empty() && source.most_seeds() != usize::MAX => {
-                let why = "there is nothing to ask about: name seeds, add products, or audit the website";
+                let why = "there are no seed terms: give seeds, add products, or audit the website";
                 Ok(Offered::nothing(account, "no_seeds", Some(why.to_owned())))
             }
             (Some(source), _) if account == KeywordSource::Autocomplete => {
@@ -135,7 +135,7 @@ fn failed(job: &JobContext, account: KeywordSource, error: JobError) -> Result<O
             Ok(Offered::nothing(account, outcome, Some(problem.detail)))
         }
         JobError::Retry(_) if job.leased.attempt >= PATIENT_RUNS => {
-            let why = "the provider was not there, or asked for patience, each time it was asked";
+            let why = "the provider was unavailable or rate limited at every attempt";
             Ok(Offered::nothing(account, "provider_error", Some(why.to_owned())))
         }
         other => Err(other),

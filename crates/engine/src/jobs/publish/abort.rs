@@ -32,7 +32,7 @@ pub(in crate::jobs) async fn abort(
     end_attempt(tx, leased.scope, attempt, (code, detail), event, now).await
 }
 
-const CANCELED: (&str, &str) = ("canceled", "somebody stopped it before anything was sent");
+const CANCELED: (&str, &str) = ("canceled", "it was cancelled before anything was sent");
 
 /// Marks an attempt that sent nothing as failed, and one that sent something as uncertain.
 async fn end_attempt(

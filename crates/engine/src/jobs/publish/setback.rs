@@ -95,7 +95,7 @@ async fn uncertain(job: &JobContext, mut view: View, at_least: i64) -> Result<Va
         Some(wait) => JobError::Wait(wait),
         None => JobError::Uncertain(problem(
             "uncertain",
-            "whether the post is at the provider could not be found out; look there, then publish again, which looks again",
+            "it could not be determined whether the post is at the provider; check there, then publish again, which repeats the search",
         )),
     })
 }
@@ -110,7 +110,7 @@ pub(super) async fn missed(job: &JobContext, mut view: View) -> Result<Value, Jo
     if can_look && attempt.misses >= MISSES && now.millis() - first.millis() >= MISSED_FOR {
         let why = IntegrationError {
             code: "not_carried_out".to_owned(),
-            detail: "the answer was lost, and it is not there: it was looked for several times over more than ten minutes; publish it again".to_owned(),
+            detail: "the response was lost and the post is not there: it was searched for several times over more than ten minutes; publish it again".to_owned(),
             provider_message: None,
             at: now,
         };
@@ -121,7 +121,7 @@ pub(super) async fn missed(job: &JobContext, mut view: View) -> Result<Value, Jo
 
 /// Handles an attempt whose connection was removed meanwhile: it failed if nothing was sent, else its outcome stays unknown.
 pub(super) async fn disconnected(job: &JobContext, mut view: View) -> Result<Value, JobError> {
-    let gone = Trouble::because(Why::Credential, "the provider was disconnected meanwhile");
+    let gone = Trouble::because(Why::Credential, "the provider was disconnected in the meantime");
     if view.attempt.sent.is_none() {
         return refused(job, view, &gone).await;
     }
@@ -129,13 +129,13 @@ pub(super) async fn disconnected(job: &JobContext, mut view: View) -> Result<Val
     view.published.last_error = Some(error(&gone, now));
     view.attempt.add_evidence(
         "disconnected",
-        "the provider was disconnected meanwhile".to_owned(),
+        "the provider was disconnected in the meantime".to_owned(),
         now,
     );
     (view.attempt.state, view.attempt.next_check_at) = (PublicationState::Uncertain, None);
     save(job, &view).await?;
     Err(JobError::Uncertain(problem(
         "uncertain",
-        "whether the post is at the provider cannot be found out while it is not connected; connect it again, then publish again, which looks again",
+        "it cannot be determined whether the post is at the provider while that is not connected; connect it again, then publish again, which repeats the search",
     )))
 }

@@ -106,7 +106,7 @@ pub(super) async fn ask_fields(
                 "/siteId"
             },
             "unknown_value",
-            "the provider has none of this id; leave it out to see what there is",
+            "the provider has none with this id; leave it out to list the choices",
         )),
         Err(trouble) => Err(refused(&trouble)),
     }

@@ -1,4 +1,4 @@
-//! What an audit found as a file, and an audit without a server.
+//! Exports of audits, and audits without a server.
 
 use std::{
     collections::BTreeSet,
@@ -114,7 +114,7 @@ fn an_audit_without_a_server_leaves_nothing_behind() {
         .refuses(1, &["robots.txt could not be fetched"]);
 }
 
-/// What is written to a file is not what a script reads beside it.
+/// With `--output`, standard output is still one JSON document.
 #[test]
 fn one_document_is_on_standard_output() {
     let (user, site) = (User::new(), website());

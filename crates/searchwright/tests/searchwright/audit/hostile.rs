@@ -57,7 +57,7 @@ impl Audited {
             .unwrap_or_else(|| panic!("no title of {path}"))
     }
 
-    /// What a check saw on a page.
+    /// Returns the evidence of a check on a page.
     fn evidence(&self, check: &str, path: &str) -> &Value {
         let evidence = self
             .found

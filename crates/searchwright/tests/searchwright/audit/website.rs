@@ -18,7 +18,7 @@ pub struct Website {
     _folder: TempDir,
 }
 
-/// How many requests came, and how many may be answered.
+/// Counts of received requests and of those that may be answered.
 #[derive(Default)]
 struct Gate {
     counts: Mutex<Counts>,

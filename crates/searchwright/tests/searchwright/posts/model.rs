@@ -51,7 +51,7 @@ impl Model {
         model
     }
 
-    /// How often each step was asked for since this was last asked.
+    /// Returns the number of requests per step since the last call.
     pub fn asked(&self) -> BTreeMap<String, usize> {
         std::mem::take(&mut self.shared.state.lock().unwrap().asked)
     }
@@ -145,7 +145,7 @@ fn read(stream: &TcpStream) -> Option<Value> {
     serde_json::from_slice(&body).ok()
 }
 
-/// Which step a prompt is, and what is answered to it.
+/// Returns the step of a prompt and the answer to it.
 fn answer(user: &str) -> (String, String) {
     if user.contains("Outline it:") {
         let outline = json!({ "title": "Standing desk heights", "sections": [

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{Author, STEPS};
 use crate::program::{Outcome, User};
 
-/// What was printed, whatever the exit code.
+/// Returns the printed JSON, whatever the exit code.
 fn printed(outcome: &Outcome) -> Value {
     serde_json::from_str(&outcome.out).unwrap_or_else(|e| panic!("{e}: {outcome:?}"))
 }
@@ -147,7 +147,7 @@ fn who_may_not_follow_learns_that_it_goes_on() {
         &[
             "insufficient_scope",
             "projects:read",
-            "the work goes on: searchwright jobs get ",
+            "the job continues: searchwright jobs get ",
         ],
     );
 }

@@ -51,8 +51,7 @@ pub(super) fn describe(endpoint: &Endpoint, schemas: &mut Map<String, Value>) ->
             .filter(|h| **h != "Retry-After")
             .map(|h| header(h))
             .collect();
-        let unchanged =
-            json!({ "description": "It is as it was when `If-None-Match` was read", "headers": headers });
+        let unchanged = json!({ "description": "Not modified since the ETag in `If-None-Match` was read", "headers": headers });
         all.insert("304".to_owned(), unchanged);
     }
     success["headers"] = shown.into_iter().map(header).collect::<Map<_, _>>().into();
@@ -92,12 +91,12 @@ fn merge(existing: &mut Value, code: Code) {
 
 const fn success(effect: Effect) -> &'static str {
     match effect {
-        Effect::Read => "What was asked for",
-        Effect::Create => "The record that was made",
-        Effect::Import => "What became of the file",
-        Effect::Change => "The record as it is now",
-        Effect::Start | Effect::Spend | Effect::Publish => "The work that was started, and its job",
-        Effect::Delete => "It is gone",
+        Effect::Read => "The requested data",
+        Effect::Create => "The created record",
+        Effect::Import => "The result of the import",
+        Effect::Change => "The updated record",
+        Effect::Start | Effect::Spend | Effect::Publish => "The started work and its job",
+        Effect::Delete => "Deleted",
     }
 }
 
@@ -236,16 +235,16 @@ pub(super) fn headers() -> Value {
     let text = |description: &str| json!({ "description": description, "schema": { "type": "string" } });
     let number = |description: &str| json!({ "description": description, "schema": { "type": "integer", "minimum": 0 } });
     json!({
-        "X-Request-Id": text("Identifies this request in the logs."),
-        "RateLimit-Limit": number("Units of the quota closest to its end."),
-        "RateLimit-Remaining": number("Units of it that are left."),
-        "RateLimit-Reset": number("Seconds until it is whole again; on 429 until one unit is free."),
+        "X-Request-Id": text("Id of this request in the logs."),
+        "RateLimit-Limit": number("Requests allowed per minute by the rate limit closest to exhaustion."),
+        "RateLimit-Remaining": number("Requests left in that limit."),
+        "RateLimit-Reset": number("Seconds until that limit is fully restored; on 429 until one request is free."),
         "Retry-After": number("Seconds to wait."),
         "ETag": text("Strong entity tag of the record, for If-Match and If-None-Match."),
         "Link": text("`rel=\"next\"`: the next page, absent on the last."),
-        "Location": text("Where the record, or the job, is."),
+        "Location": text("URL of the record or job."),
         "Idempotency-Replayed": text("`true` when this is the stored answer to an earlier request with the same key."),
-        "WWW-Authenticate": text("What is wrong with the credential (RFC 6750); absent when another one would not help."),
+        "WWW-Authenticate": text("Authentication error (RFC 6750); absent if another credential would not help."),
     })
 }
 

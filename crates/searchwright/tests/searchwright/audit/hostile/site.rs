@@ -14,7 +14,7 @@ use flate2::{Compression, write::GzEncoder};
 
 const MIB: usize = 1024 * 1024;
 
-/// What goes over the wire.
+/// Answer as sent over the connection.
 pub enum Answer {
     /// Status, lines of headers, body.
     Is(u16, String, Vec<u8>),
@@ -272,7 +272,7 @@ pub fn floods(path: &str, _: u16, _: usize) -> Option<Answer> {
     })
 }
 
-/// What is no JSON, in blocks of JSON-LD.
+/// Invalid JSON for blocks of JSON-LD.
 pub const BROKEN_JSON_LD: &[&[u8]] = &[
     b"",
     b"{\"@type\":\"Product\"",
