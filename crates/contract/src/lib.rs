@@ -44,111 +44,111 @@ pub use clock::Clock;
 pub use error::{Code, Fault, Problem};
 pub use instant::Instant;
 pub use list::List;
-pub use operation::{Answer, Effect, Head, Meta, Method, Operation, Scope};
+pub use operation::{Answer, Effect, Head, Meta, Method, Operation, Reach, Scope};
 pub use patch::Patch;
 
 /// The contract table: expands `$then! { rows }` with every operation.
 ///
-/// A row reads `module::Struct => "name" METHOD "path" -> Answer, Scope, Effect;`. Paths are relative
-/// to the versioned root. Code that expands the table does not compile without a handler, a route or a
+/// A row reads `module::Struct => "name" METHOD "path" -> Answer, Scope, Effect, Reach, [errors];`. Paths are relative
+/// to the versioned root; errors that any call can answer are left out. Code that expands the table does not compile without a handler, a route or a
 /// command for each of its rows.
 #[macro_export]
 macro_rules! operations {
     ($then:ident) => {
         $then! {
-            me::GetMe => "me.get" GET "/me" -> me::Me, Any, Read;
-            projects::GetProject => "project.get" GET "/project" -> projects::Project, ProjectsRead, Read;
-            projects::ListProjects => "projects.list" GET "/projects" -> $crate::List<projects::ProjectRef>, ProjectsRead, Read;
-            projects::GetProjectById => "projects.get" GET "/projects/{projectId}" -> projects::Project, ProjectsRead, Read;
+            me::GetMe => "me.get" GET "/me" -> me::Me, Any, Read, Local, [];
+            projects::GetProject => "project.get" GET "/project" -> projects::Project, ProjectsRead, Read, Local, [];
+            projects::ListProjects => "projects.list" GET "/projects" -> $crate::List<projects::ProjectRef>, ProjectsRead, Read, Local, [InvalidCursor];
+            projects::GetProjectById => "projects.get" GET "/projects/{projectId}" -> projects::Project, ProjectsRead, Read, Local, [];
 
-            keywords::ListKeywords => "keywords.list" GET "/projects/{projectId}/keywords" -> $crate::List<keywords::Keyword>, KeywordsRead, Read;
-            keywords::CreateKeyword => "keywords.create" POST "/projects/{projectId}/keywords" -> keywords::Keyword, KeywordsWrite, Create;
-            keywords::GenerateKeywords => "keywords.generate" POST "/projects/{projectId}/keywords/generate" -> keywords::KeywordsStarted, ContentGenerate, Spend;
-            keywords::ImportKeywords => "keywords.import" POST "/projects/{projectId}/keywords/import" -> keywords::Imported, KeywordsWrite, Import;
-            keywords::RefreshKeywordMetrics => "keywords.metrics" POST "/projects/{projectId}/keyword-metrics" -> keywords::KeywordsStarted, ContentGenerate, Spend;
-            keywords::GetKeyword => "keywords.get" GET "/projects/{projectId}/keywords/{keywordId}" -> keywords::Keyword, KeywordsRead, Read;
-            keywords::UpdateKeyword => "keywords.update" PATCH "/projects/{projectId}/keywords/{keywordId}" -> keywords::Keyword, KeywordsWrite, Change;
-            keywords::DeleteKeyword => "keywords.delete" DELETE "/projects/{projectId}/keywords/{keywordId}" -> (), KeywordsWrite, Delete;
+            keywords::ListKeywords => "keywords.list" GET "/projects/{projectId}/keywords" -> $crate::List<keywords::Keyword>, KeywordsRead, Read, Local, [InvalidCursor];
+            keywords::CreateKeyword => "keywords.create" POST "/projects/{projectId}/keywords" -> keywords::Keyword, KeywordsWrite, Create, Local, [AlreadyExists];
+            keywords::GenerateKeywords => "keywords.generate" POST "/projects/{projectId}/keywords/generate" -> keywords::KeywordsStarted, ContentGenerate, Spend, Outbound, [QuotaExceeded, InvalidState, PreconditionFailed, TooManyItems];
+            keywords::ImportKeywords => "keywords.import" POST "/projects/{projectId}/keywords/import" -> keywords::Imported, KeywordsWrite, Import, Local, [];
+            keywords::RefreshKeywordMetrics => "keywords.metrics" POST "/projects/{projectId}/keyword-metrics" -> keywords::KeywordsStarted, ContentGenerate, Spend, Outbound, [QuotaExceeded, InvalidState, PreconditionFailed, TooManyItems];
+            keywords::GetKeyword => "keywords.get" GET "/projects/{projectId}/keywords/{keywordId}" -> keywords::Keyword, KeywordsRead, Read, Local, [NotFound];
+            keywords::UpdateKeyword => "keywords.update" PATCH "/projects/{projectId}/keywords/{keywordId}" -> keywords::Keyword, KeywordsWrite, Change, Local, [NotFound, AlreadyExists, InvalidState, PreconditionFailed];
+            keywords::DeleteKeyword => "keywords.delete" DELETE "/projects/{projectId}/keywords/{keywordId}" -> (), KeywordsWrite, Delete, Local, [NotFound, InvalidState, PreconditionFailed];
 
-            posts::ListPosts => "posts.list" GET "/projects/{projectId}/posts" -> $crate::List<posts::PostSummary>, PostsRead, Read;
-            posts::CreatePost => "posts.create" POST "/projects/{projectId}/posts" -> posts::Post, PostsWrite, Create;
-            posts::GetPost => "posts.get" GET "/projects/{projectId}/posts/{postId}" -> posts::Post, PostsRead, Read;
-            posts::UpdatePost => "posts.update" PATCH "/projects/{projectId}/posts/{postId}" -> posts::Post, PostsWrite, Change;
-            posts::GeneratePost => "posts.generate" POST "/projects/{projectId}/posts/{postId}/generate" -> posts::PostStarted, ContentGenerate, Spend;
-            posts::PublishPost => "posts.publish" POST "/projects/{projectId}/posts/{postId}/publish" -> posts::PostStarted, ContentPublish, Publish;
-            posts::UnpublishPost => "posts.unpublish" POST "/projects/{projectId}/posts/{postId}/unpublish" -> posts::PostStarted, ContentPublish, Publish;
-            posts::ListRevisions => "posts.revisions" GET "/projects/{projectId}/posts/{postId}/revisions" -> $crate::List<posts::Revision>, PostsRead, Read;
-            posts::RestoreRevision => "posts.restore" POST "/projects/{projectId}/posts/{postId}/revisions/{number}/restore" -> posts::Post, PostsWrite, Change;
+            posts::ListPosts => "posts.list" GET "/projects/{projectId}/posts" -> $crate::List<posts::PostSummary>, PostsRead, Read, Local, [InvalidCursor, NotFound];
+            posts::CreatePost => "posts.create" POST "/projects/{projectId}/posts" -> posts::Post, PostsWrite, Create, Local, [NotFound, AlreadyExists, TooManyItems];
+            posts::GetPost => "posts.get" GET "/projects/{projectId}/posts/{postId}" -> posts::Post, PostsRead, Read, Local, [NotFound];
+            posts::UpdatePost => "posts.update" PATCH "/projects/{projectId}/posts/{postId}" -> posts::Post, PostsWrite, Change, Local, [NotFound, AlreadyExists, InvalidState, PreconditionFailed, TooManyItems, PreconditionRequired];
+            posts::GeneratePost => "posts.generate" POST "/projects/{projectId}/posts/{postId}/generate" -> posts::PostStarted, ContentGenerate, Spend, Outbound, [QuotaExceeded, NotFound, AlreadyExists, InvalidState, PreconditionFailed, TooManyItems];
+            posts::PublishPost => "posts.publish" POST "/projects/{projectId}/posts/{postId}/publish" -> posts::PostStarted, ContentPublish, Publish, Outbound, [QuotaExceeded, NotFound, InvalidState, UnpublishUnsupported, ProviderNotConfigured, PreconditionFailed];
+            posts::UnpublishPost => "posts.unpublish" POST "/projects/{projectId}/posts/{postId}/unpublish" -> posts::PostStarted, ContentPublish, Publish, Outbound, [QuotaExceeded, NotFound, InvalidState, UnpublishUnsupported, ProviderNotConfigured, PreconditionFailed];
+            posts::ListRevisions => "posts.revisions" GET "/projects/{projectId}/posts/{postId}/revisions" -> $crate::List<posts::Revision>, PostsRead, Read, Local, [InvalidCursor, NotFound];
+            posts::RestoreRevision => "posts.restore" POST "/projects/{projectId}/posts/{postId}/revisions/{number}/restore" -> posts::Post, PostsWrite, Change, Local, [NotFound, InvalidState, PreconditionFailed, PreconditionRequired];
 
-            integrations::ListIntegrations => "integrations.list" GET "/projects/{projectId}/integrations" -> $crate::List<integrations::Integration>, IntegrationsRead, Read;
-            integrations::ConnectIntegration => "integrations.connect" POST "/projects/{projectId}/integrations/{provider}/connect-url" -> integrations::ConnectUrl, IntegrationsWrite, Create;
-            integrations::ListFields => "integrations.fields" GET "/projects/{projectId}/integrations/{provider}/fields" -> integrations::Fields, IntegrationsRead, Read;
-            integrations::SaveMapping => "integrations.map" POST "/projects/{projectId}/integrations/{provider}/mapping" -> integrations::Integration, IntegrationsWrite, Change;
-            integrations::DisconnectIntegration => "integrations.disconnect" DELETE "/projects/{projectId}/integrations/{provider}" -> (), IntegrationsWrite, Delete;
+            integrations::ListIntegrations => "integrations.list" GET "/projects/{projectId}/integrations" -> $crate::List<integrations::Integration>, IntegrationsRead, Read, Local, [InvalidCursor];
+            integrations::ConnectIntegration => "integrations.connect" POST "/projects/{projectId}/integrations/{provider}/connect-url" -> integrations::ConnectUrl, IntegrationsWrite, Create, Outbound, [NotFound, AlreadyExists, ConnectNotSupported];
+            integrations::ListFields => "integrations.fields" GET "/projects/{projectId}/integrations/{provider}/fields" -> integrations::Fields, IntegrationsRead, Read, Outbound, [NotFound, ProviderNotConfigured, ConnectNotSupported, ProviderError];
+            integrations::SaveMapping => "integrations.map" POST "/projects/{projectId}/integrations/{provider}/mapping" -> integrations::Integration, IntegrationsWrite, Change, Outbound, [NotFound, InvalidState, ProviderNotConfigured, ConnectNotSupported, ProviderError];
+            integrations::DisconnectIntegration => "integrations.disconnect" DELETE "/projects/{projectId}/integrations/{provider}" -> (), IntegrationsWrite, Delete, Local, [NotFound, InvalidState, PreconditionFailed];
 
-            audits::StartAudit => "audits.start" POST "/projects/{projectId}/audits" -> audits::AuditStarted, AuditsWrite, Start;
-            audits::ListAudits => "audits.list" GET "/projects/{projectId}/audits" -> $crate::List<audits::Audit>, AuditsRead, Read;
-            audits::GetCurrentAudit => "audits.current" GET "/projects/{projectId}/audits/current" -> audits::Audit, AuditsRead, Read;
-            audits::GetAudit => "audits.get" GET "/projects/{projectId}/audits/{auditId}" -> audits::Audit, AuditsRead, Read;
-            diffs::DiffAudits => "audits.diff" GET "/projects/{projectId}/audits/{auditId}/diff" -> diffs::AuditDiff, AuditsRead, Read;
-            audits::CancelAudit => "audits.cancel" POST "/projects/{projectId}/audits/{auditId}/cancel" -> audits::Audit, AuditsWrite, Change;
+            audits::StartAudit => "audits.start" POST "/projects/{projectId}/audits" -> audits::AuditStarted, AuditsWrite, Start, Outbound, [QuotaExceeded, TooManyItems];
+            audits::ListAudits => "audits.list" GET "/projects/{projectId}/audits" -> $crate::List<audits::Audit>, AuditsRead, Read, Local, [InvalidCursor];
+            audits::GetCurrentAudit => "audits.current" GET "/projects/{projectId}/audits/current" -> audits::Audit, AuditsRead, Read, Local, [NotFound];
+            audits::GetAudit => "audits.get" GET "/projects/{projectId}/audits/{auditId}" -> audits::Audit, AuditsRead, Read, Local, [NotFound];
+            diffs::DiffAudits => "audits.diff" GET "/projects/{projectId}/audits/{auditId}/diff" -> diffs::AuditDiff, AuditsRead, Read, Local, [InvalidCursor, NotFound, InvalidState];
+            audits::CancelAudit => "audits.cancel" POST "/projects/{projectId}/audits/{auditId}/cancel" -> audits::Audit, AuditsWrite, Change, Local, [NotFound, InvalidState];
 
-            issues::ListIssues => "issues.list" GET "/projects/{projectId}/issues" -> $crate::List<issues::Issue>, AuditsRead, Read;
-            issues::GetIssue => "issues.get" GET "/projects/{projectId}/issues/{issueId}" -> issues::Issue, AuditsRead, Read;
-            issues::ListOccurrences => "issues.occurrences" GET "/projects/{projectId}/issues/{issueId}/occurrences" -> $crate::List<issues::Occurrence>, AuditsRead, Read;
-            occurrences::MarkDone => "occurrences.done" POST "/projects/{projectId}/occurrences/done" -> occurrences::Marking, AuditsWrite, Change;
-            occurrences::UndoDone => "occurrences.undo" POST "/projects/{projectId}/occurrences/undo" -> occurrences::Marking, AuditsWrite, Change;
-            occurrences::IgnoreOccurrences => "occurrences.ignore" POST "/projects/{projectId}/occurrences/ignore" -> occurrences::Marking, AuditsWrite, Change;
-            occurrences::UnignoreOccurrences => "occurrences.unignore" POST "/projects/{projectId}/occurrences/unignore" -> occurrences::Marking, AuditsWrite, Change;
-            rechecks::StartRecheck => "rechecks.start" POST "/projects/{projectId}/rechecks" -> rechecks::RecheckStarted, AuditsWrite, Start;
-            rechecks::GetRecheck => "rechecks.get" GET "/projects/{projectId}/rechecks/{recheckId}" -> rechecks::Recheck, AuditsRead, Read;
-            pages::ListPages => "pages.list" GET "/projects/{projectId}/pages" -> $crate::List<pages::Page>, AuditsRead, Read;
-            pages::GetPage => "pages.get" GET "/projects/{projectId}/pages/{pageId}" -> pages::PageDetail, AuditsRead, Read;
+            issues::ListIssues => "issues.list" GET "/projects/{projectId}/issues" -> $crate::List<issues::Issue>, AuditsRead, Read, Local, [InvalidCursor];
+            issues::GetIssue => "issues.get" GET "/projects/{projectId}/issues/{issueId}" -> issues::Issue, AuditsRead, Read, Local, [NotFound];
+            issues::ListOccurrences => "issues.occurrences" GET "/projects/{projectId}/issues/{issueId}/occurrences" -> $crate::List<issues::Occurrence>, AuditsRead, Read, Local, [InvalidCursor, NotFound];
+            occurrences::MarkDone => "occurrences.done" POST "/projects/{projectId}/occurrences/done" -> occurrences::Marking, AuditsWrite, Change, Local, [InvalidState, TooManyItems];
+            occurrences::UndoDone => "occurrences.undo" POST "/projects/{projectId}/occurrences/undo" -> occurrences::Marking, AuditsWrite, Change, Local, [InvalidState, TooManyItems];
+            occurrences::IgnoreOccurrences => "occurrences.ignore" POST "/projects/{projectId}/occurrences/ignore" -> occurrences::Marking, AuditsWrite, Change, Local, [InvalidState, TooManyItems];
+            occurrences::UnignoreOccurrences => "occurrences.unignore" POST "/projects/{projectId}/occurrences/unignore" -> occurrences::Marking, AuditsWrite, Change, Local, [InvalidState, TooManyItems];
+            rechecks::StartRecheck => "rechecks.start" POST "/projects/{projectId}/rechecks" -> rechecks::RecheckStarted, AuditsWrite, Start, Outbound, [InvalidState, TooManyItems];
+            rechecks::GetRecheck => "rechecks.get" GET "/projects/{projectId}/rechecks/{recheckId}" -> rechecks::Recheck, AuditsRead, Read, Local, [InvalidCursor, NotFound];
+            pages::ListPages => "pages.list" GET "/projects/{projectId}/pages" -> $crate::List<pages::Page>, AuditsRead, Read, Local, [InvalidCursor];
+            pages::GetPage => "pages.get" GET "/projects/{projectId}/pages/{pageId}" -> pages::PageDetail, AuditsRead, Read, Local, [NotFound];
 
-            jobs::ListJobs => "jobs.list" GET "/projects/{projectId}/jobs" -> $crate::List<jobs::Job>, ProjectsRead, Read;
-            jobs::GetJob => "jobs.get" GET "/projects/{projectId}/jobs/{jobId}" -> jobs::Job, ProjectsRead, Read;
-            jobs::CancelJob => "jobs.cancel" POST "/projects/{projectId}/jobs/{jobId}/cancel" -> jobs::Job, OfRecord, Change;
-            usage::GetUsage => "usage.get" GET "/projects/{projectId}/usage" -> usage::Usage, ProjectsRead, Read;
-            activity::ListActivity => "activity.list" GET "/projects/{projectId}/activity" -> $crate::List<activity::Activity>, ProjectsRead, Read;
+            jobs::ListJobs => "jobs.list" GET "/projects/{projectId}/jobs" -> $crate::List<jobs::Job>, ProjectsRead, Read, Local, [InvalidCursor];
+            jobs::GetJob => "jobs.get" GET "/projects/{projectId}/jobs/{jobId}" -> jobs::Job, ProjectsRead, Read, Local, [NotFound];
+            jobs::CancelJob => "jobs.cancel" POST "/projects/{projectId}/jobs/{jobId}/cancel" -> jobs::Job, OfRecord, Change, Local, [NotFound, InvalidState];
+            usage::GetUsage => "usage.get" GET "/projects/{projectId}/usage" -> usage::Usage, ProjectsRead, Read, Local, [];
+            activity::ListActivity => "activity.list" GET "/projects/{projectId}/activity" -> $crate::List<activity::Activity>, ProjectsRead, Read, Local, [InvalidCursor];
 
-            webhooks::ListWebhooks => "webhooks.list" GET "/projects/{projectId}/webhooks" -> $crate::List<webhooks::Webhook>, WebhooksRead, Read;
-            webhooks::CreateWebhook => "webhooks.create" POST "/projects/{projectId}/webhooks" -> webhooks::Webhook, WebhooksWrite, Create;
-            webhooks::DeleteWebhook => "webhooks.delete" DELETE "/projects/{projectId}/webhooks/{webhookId}" -> (), WebhooksWrite, Delete;
-            webhooks::TestWebhook => "webhooks.test" POST "/projects/{projectId}/webhooks/{webhookId}/test" -> webhooks::Delivery, WebhooksWrite, Change;
-            webhooks::RotateWebhookSecret => "webhooks.rotate" POST "/projects/{projectId}/webhooks/{webhookId}/rotate-secret" -> webhooks::Webhook, WebhooksWrite, Change;
-            webhooks::ListDeliveries => "webhooks.deliveries" GET "/projects/{projectId}/webhooks/{webhookId}/deliveries" -> $crate::List<webhooks::Delivery>, WebhooksRead, Read;
-            webhooks::ReplayDelivery => "webhooks.replay" POST "/projects/{projectId}/webhooks/{webhookId}/deliveries/{deliveryId}/replay" -> webhooks::Delivery, WebhooksWrite, Change;
-            webhooks::RecoverWebhook => "webhooks.recover" POST "/projects/{projectId}/webhooks/{webhookId}/recover" -> webhooks::Recovery, WebhooksWrite, Change;
-            events::ListEvents => "events.list" GET "/projects/{projectId}/events" -> $crate::List<events::Event>, WebhooksRead, Read;
+            webhooks::ListWebhooks => "webhooks.list" GET "/projects/{projectId}/webhooks" -> $crate::List<webhooks::Webhook>, WebhooksRead, Read, Local, [InvalidCursor];
+            webhooks::CreateWebhook => "webhooks.create" POST "/projects/{projectId}/webhooks" -> webhooks::Webhook, WebhooksWrite, Create, Outbound, [AlreadyExists, TooManyItems];
+            webhooks::DeleteWebhook => "webhooks.delete" DELETE "/projects/{projectId}/webhooks/{webhookId}" -> (), WebhooksWrite, Delete, Local, [NotFound, InvalidState, PreconditionFailed];
+            webhooks::TestWebhook => "webhooks.test" POST "/projects/{projectId}/webhooks/{webhookId}/test" -> webhooks::Delivery, WebhooksWrite, Change, Outbound, [NotFound, InvalidState];
+            webhooks::RotateWebhookSecret => "webhooks.rotate" POST "/projects/{projectId}/webhooks/{webhookId}/rotate-secret" -> webhooks::Webhook, WebhooksWrite, Change, Outbound, [NotFound, PreconditionFailed];
+            webhooks::ListDeliveries => "webhooks.deliveries" GET "/projects/{projectId}/webhooks/{webhookId}/deliveries" -> $crate::List<webhooks::Delivery>, WebhooksRead, Read, Local, [InvalidCursor, NotFound];
+            webhooks::ReplayDelivery => "webhooks.replay" POST "/projects/{projectId}/webhooks/{webhookId}/deliveries/{deliveryId}/replay" -> webhooks::Delivery, WebhooksWrite, Change, Outbound, [NotFound, InvalidState];
+            webhooks::RecoverWebhook => "webhooks.recover" POST "/projects/{projectId}/webhooks/{webhookId}/recover" -> webhooks::Recovery, WebhooksWrite, Change, Outbound, [NotFound, InvalidState];
+            events::ListEvents => "events.list" GET "/projects/{projectId}/events" -> $crate::List<events::Event>, WebhooksRead, Read, Local, [InvalidCursor];
 
-            brand::GetBrand => "brand.get" GET "/projects/{projectId}/brand" -> brand::Brand, BrandRead, Read;
-            brand::UpdateBrand => "brand.update" PATCH "/projects/{projectId}/brand" -> brand::Brand, BrandWrite, Change;
-            products::ListProducts => "products.list" GET "/projects/{projectId}/brand/products" -> $crate::List<brand::Item<products::Product>>, BrandRead, Read;
-            products::CreateProducts => "products.create" POST "/projects/{projectId}/brand/products" -> brand::Added<products::Product>, BrandWrite, Create;
-            products::GetProduct => "products.get" GET "/projects/{projectId}/brand/products/{productId}" -> brand::Item<products::Product>, BrandRead, Read;
-            products::UpdateProduct => "products.update" PATCH "/projects/{projectId}/brand/products/{productId}" -> brand::Item<products::Product>, BrandWrite, Change;
-            products::DeleteProduct => "products.delete" DELETE "/projects/{projectId}/brand/products/{productId}" -> (), BrandWrite, Delete;
-            competitors::ListCompetitors => "competitors.list" GET "/projects/{projectId}/brand/competitors" -> $crate::List<brand::Item<competitors::Competitor>>, BrandRead, Read;
-            competitors::CreateCompetitors => "competitors.create" POST "/projects/{projectId}/brand/competitors" -> brand::Added<competitors::Competitor>, BrandWrite, Create;
-            competitors::GetCompetitor => "competitors.get" GET "/projects/{projectId}/brand/competitors/{competitorId}" -> brand::Item<competitors::Competitor>, BrandRead, Read;
-            competitors::UpdateCompetitor => "competitors.update" PATCH "/projects/{projectId}/brand/competitors/{competitorId}" -> brand::Item<competitors::Competitor>, BrandWrite, Change;
-            competitors::DeleteCompetitor => "competitors.delete" DELETE "/projects/{projectId}/brand/competitors/{competitorId}" -> (), BrandWrite, Delete;
-            faqs::ListFaqs => "faqs.list" GET "/projects/{projectId}/brand/faqs" -> $crate::List<brand::Item<faqs::Faq>>, BrandRead, Read;
-            faqs::CreateFaqs => "faqs.create" POST "/projects/{projectId}/brand/faqs" -> brand::Added<faqs::Faq>, BrandWrite, Create;
-            faqs::GetFaq => "faqs.get" GET "/projects/{projectId}/brand/faqs/{faqId}" -> brand::Item<faqs::Faq>, BrandRead, Read;
-            faqs::UpdateFaq => "faqs.update" PATCH "/projects/{projectId}/brand/faqs/{faqId}" -> brand::Item<faqs::Faq>, BrandWrite, Change;
-            faqs::DeleteFaq => "faqs.delete" DELETE "/projects/{projectId}/brand/faqs/{faqId}" -> (), BrandWrite, Delete;
-            ctas::ListCtas => "ctas.list" GET "/projects/{projectId}/brand/ctas" -> $crate::List<brand::Item<ctas::Cta>>, BrandRead, Read;
-            ctas::CreateCtas => "ctas.create" POST "/projects/{projectId}/brand/ctas" -> brand::Added<ctas::Cta>, BrandWrite, Create;
-            ctas::GetCta => "ctas.get" GET "/projects/{projectId}/brand/ctas/{ctaId}" -> brand::Item<ctas::Cta>, BrandRead, Read;
-            ctas::UpdateCta => "ctas.update" PATCH "/projects/{projectId}/brand/ctas/{ctaId}" -> brand::Item<ctas::Cta>, BrandWrite, Change;
-            ctas::DeleteCta => "ctas.delete" DELETE "/projects/{projectId}/brand/ctas/{ctaId}" -> (), BrandWrite, Delete;
+            brand::GetBrand => "brand.get" GET "/projects/{projectId}/brand" -> brand::Brand, BrandRead, Read, Local, [];
+            brand::UpdateBrand => "brand.update" PATCH "/projects/{projectId}/brand" -> brand::Brand, BrandWrite, Change, Local, [AlreadyExists, InvalidState, PreconditionFailed, TooManyItems];
+            products::ListProducts => "products.list" GET "/projects/{projectId}/brand/products" -> $crate::List<brand::Item<products::Product>>, BrandRead, Read, Local, [InvalidCursor];
+            products::CreateProducts => "products.create" POST "/projects/{projectId}/brand/products" -> brand::Added<products::Product>, BrandWrite, Create, Local, [AlreadyExists, TooManyItems];
+            products::GetProduct => "products.get" GET "/projects/{projectId}/brand/products/{productId}" -> brand::Item<products::Product>, BrandRead, Read, Local, [NotFound];
+            products::UpdateProduct => "products.update" PATCH "/projects/{projectId}/brand/products/{productId}" -> brand::Item<products::Product>, BrandWrite, Change, Local, [NotFound, AlreadyExists, InvalidState, PreconditionFailed, TooManyItems];
+            products::DeleteProduct => "products.delete" DELETE "/projects/{projectId}/brand/products/{productId}" -> (), BrandWrite, Delete, Local, [NotFound, InvalidState, PreconditionFailed];
+            competitors::ListCompetitors => "competitors.list" GET "/projects/{projectId}/brand/competitors" -> $crate::List<brand::Item<competitors::Competitor>>, BrandRead, Read, Local, [InvalidCursor];
+            competitors::CreateCompetitors => "competitors.create" POST "/projects/{projectId}/brand/competitors" -> brand::Added<competitors::Competitor>, BrandWrite, Create, Local, [AlreadyExists, TooManyItems];
+            competitors::GetCompetitor => "competitors.get" GET "/projects/{projectId}/brand/competitors/{competitorId}" -> brand::Item<competitors::Competitor>, BrandRead, Read, Local, [NotFound];
+            competitors::UpdateCompetitor => "competitors.update" PATCH "/projects/{projectId}/brand/competitors/{competitorId}" -> brand::Item<competitors::Competitor>, BrandWrite, Change, Local, [NotFound, AlreadyExists, InvalidState, PreconditionFailed, TooManyItems];
+            competitors::DeleteCompetitor => "competitors.delete" DELETE "/projects/{projectId}/brand/competitors/{competitorId}" -> (), BrandWrite, Delete, Local, [NotFound, InvalidState, PreconditionFailed];
+            faqs::ListFaqs => "faqs.list" GET "/projects/{projectId}/brand/faqs" -> $crate::List<brand::Item<faqs::Faq>>, BrandRead, Read, Local, [InvalidCursor];
+            faqs::CreateFaqs => "faqs.create" POST "/projects/{projectId}/brand/faqs" -> brand::Added<faqs::Faq>, BrandWrite, Create, Local, [AlreadyExists, TooManyItems];
+            faqs::GetFaq => "faqs.get" GET "/projects/{projectId}/brand/faqs/{faqId}" -> brand::Item<faqs::Faq>, BrandRead, Read, Local, [NotFound];
+            faqs::UpdateFaq => "faqs.update" PATCH "/projects/{projectId}/brand/faqs/{faqId}" -> brand::Item<faqs::Faq>, BrandWrite, Change, Local, [NotFound, AlreadyExists, InvalidState, PreconditionFailed, TooManyItems];
+            faqs::DeleteFaq => "faqs.delete" DELETE "/projects/{projectId}/brand/faqs/{faqId}" -> (), BrandWrite, Delete, Local, [NotFound, InvalidState, PreconditionFailed];
+            ctas::ListCtas => "ctas.list" GET "/projects/{projectId}/brand/ctas" -> $crate::List<brand::Item<ctas::Cta>>, BrandRead, Read, Local, [InvalidCursor];
+            ctas::CreateCtas => "ctas.create" POST "/projects/{projectId}/brand/ctas" -> brand::Added<ctas::Cta>, BrandWrite, Create, Local, [AlreadyExists, TooManyItems];
+            ctas::GetCta => "ctas.get" GET "/projects/{projectId}/brand/ctas/{ctaId}" -> brand::Item<ctas::Cta>, BrandRead, Read, Local, [NotFound];
+            ctas::UpdateCta => "ctas.update" PATCH "/projects/{projectId}/brand/ctas/{ctaId}" -> brand::Item<ctas::Cta>, BrandWrite, Change, Local, [NotFound, AlreadyExists, InvalidState, PreconditionFailed, TooManyItems];
+            ctas::DeleteCta => "ctas.delete" DELETE "/projects/{projectId}/brand/ctas/{ctaId}" -> (), BrandWrite, Delete, Local, [NotFound, InvalidState, PreconditionFailed];
         }
     };
 }
 
 macro_rules! implement {
-    ($($module:ident::$op:ident => $name:literal $method:ident $path:literal -> $answer:ty, $scope:ident, $effect:ident;)*) => {
+    ($($module:ident::$op:ident => $name:literal $method:ident $path:literal -> $answer:ty, $scope:ident, $effect:ident, $reach:ident, [$($error:ident),*];)*) => {
         $(impl Operation for $module::$op {
             type Answer = $answer;
             const META: Meta = Meta {
@@ -157,6 +157,8 @@ macro_rules! implement {
                 path: $path,
                 scope: Scope::$scope,
                 effect: Effect::$effect,
+                reach: Reach::$reach,
+                errors: &[$(Code::$error),*],
             };
         })*
 

@@ -3,6 +3,8 @@
 use schemars::{JsonSchema, Schema, generate::SchemaSettings};
 use serde::{Serialize, de::DeserializeOwned};
 
+use crate::Code;
+
 /// HTTP method of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
@@ -174,6 +176,15 @@ impl Scope {
     }
 }
 
+/// How far a call reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// It reads and writes records of this server.
+    Local,
+    /// It crawls a website, asks a provider or calls a webhook, at once or by a job.
+    Outbound,
+}
+
 /// One row of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct Meta {
@@ -187,6 +198,10 @@ pub struct Meta {
     pub scope: Scope,
     /// Effect of a call.
     pub effect: Effect,
+    /// Whether a call reaches outside this server.
+    pub reach: Reach,
+    /// Errors of this operation, besides those that any call can answer.
+    pub errors: &'static [Code],
 }
 
 impl Meta {
@@ -195,14 +210,6 @@ impl Meta {
         self.path
             .split('/')
             .filter_map(|s| s.strip_prefix('{')?.strip_suffix('}'))
-    }
-
-    /// Returns whether a call reaches outside this server: crawls a website, asks a provider, or calls a webhook.
-    pub fn reaches_out(&self) -> bool {
-        let asks_others = matches!(self.scope, Scope::WebhooksWrite | Scope::IntegrationsWrite);
-        self.effect.runs()
-            || asks_others && self.effect != Effect::Delete
-            || self.name == "integrations.fields"
     }
 
     /// Returns whether it works on one project.

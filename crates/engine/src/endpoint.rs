@@ -260,7 +260,7 @@ fn reply<O: Operation>(answer: O::Answer) -> Result<Reply> {
 }
 
 macro_rules! endpoints {
-    ($($module:ident::$op:ident => $name:literal $method:ident $path:literal -> $answer:ty, $scope:ident, $effect:ident;)*) => {
+    ($($module:ident::$op:ident => $name:literal $method:ident $path:literal -> $answer:ty, $scope:ident, $effect:ident, $reach:ident, [$($error:ident),*];)*) => {
         /// The table, in its order.
         pub fn all() -> Result<Vec<Endpoint>> {
             Ok(vec![$(endpoint::<$module::$op>()?,)*])

@@ -22,7 +22,7 @@ use rmcp::{
         StreamableHttpServerConfig, StreamableHttpService, session::never::NeverSessionManager,
     },
 };
-use searchwright_contract::{Effect, Problem, shape::MARKS};
+use searchwright_contract::{Effect, Problem, Reach, shape::MARKS};
 use searchwright_engine::{Credential, Endpoint, Invocation};
 use serde_json::{Map, Value};
 
@@ -144,7 +144,7 @@ fn tool(endpoint: &Endpoint) -> Tool {
             project["description"] = "Id of the project; defaults to the project of the API key.".into();
         }
     }
-    let (effect, reaches_out) = (endpoint.meta.effect, endpoint.meta.reaches_out());
+    let (effect, reaches_out) = (endpoint.meta.effect, endpoint.meta.reach == Reach::Outbound);
     let annotations = ToolAnnotations::with_title(endpoint.description.lines().next().unwrap_or_default())
         .read_only(effect == Effect::Read)
         .destructive(matches!(

@@ -1,6 +1,6 @@
 //! Responses of an operation in the document: success, errors, and their headers.
 
-use searchwright_contract::{Code, Effect, Method, Problem, Scope};
+use searchwright_contract::{Code, Effect, Meta, Method, Problem, Scope};
 use searchwright_engine::Endpoint;
 use serde_json::{Map, Value, json};
 
@@ -56,7 +56,7 @@ pub(super) fn describe(endpoint: &Endpoint, schemas: &mut Map<String, Value>) ->
     }
     success["headers"] = shown.into_iter().map(header).collect::<Map<_, _>>().into();
     all.insert(meta.effect.status().to_string(), success);
-    for code in codes(endpoint) {
+    for code in codes(meta) {
         let status = code.status().to_string();
         let reference = format!("#/components/responses/{}", code.as_str());
         match all.get_mut(&status) {
@@ -100,105 +100,48 @@ const fn success(effect: Effect) -> &'static str {
     }
 }
 
-/// Returns the error codes that an operation can answer.
-fn codes(endpoint: &Endpoint) -> Vec<Code> {
-    let meta = &endpoint.meta;
-    let input = (endpoint.input)();
-    let members = input.get("properties").and_then(Value::as_object);
-    let mut codes = vec![
-        Code::MalformedRequest,
-        Code::Unauthenticated,
-        Code::InvalidToken,
-        Code::TokenExpired,
-    ];
-    if meta.scope != Scope::Any {
-        codes.push(Code::InsufficientScope);
-    }
-    if meta.in_project() {
-        codes.push(Code::ProjectForbidden);
-    }
-    let has = |name: &str| members.is_some_and(|all| all.contains_key(name));
-    // The record in the path, or one that a member names, may be missing.
-    if meta.path_parameters().count() > 1 || meta.name == "audits.current" || has("keywordId") {
-        codes.push(Code::NotFound);
-    }
-    if has("ifVersion") {
-        codes.extend([Code::PreconditionFailed, Code::PreconditionRequired]);
-    }
-    if meta.method == Method::GET {
-        if has("cursor") {
-            codes.push(Code::InvalidCursor);
-        }
-        codes.push(Code::ValidationFailed);
-    } else {
-        codes.extend([
-            Code::MalformedJson,
-            Code::InvalidIdempotencyKey,
-            Code::RequestTimeout,
-            Code::PayloadTooLarge,
-        ]);
-        codes.extend([
-            Code::UnsupportedMediaType,
-            Code::ValidationFailed,
-            Code::UnknownField,
-            Code::IdempotencyKeyReused,
-        ]);
-        if members.is_some_and(|all| all.values().any(|m| m.get("maxItems").is_some())) {
-            codes.push(Code::TooManyItems);
-        }
-        codes.push(Code::IdempotencyInProgress);
-        codes.push(Code::StorageFull);
-    }
-    // Both audits that are compared must have results.
-    if has("against") {
-        codes.push(Code::InvalidState);
-    }
-    if has("allowDuplicate") {
-        codes.push(Code::AlreadyExists);
-    }
-    if meta.path_parameters().any(|name| name == "provider") && meta.effect != Effect::Delete {
-        codes.push(Code::ConnectNotSupported);
-    }
-    if matches!(meta.name, "integrations.fields" | "integrations.map") {
-        codes.extend([Code::ProviderNotConfigured, Code::ProviderError]);
-    }
-    if meta.effect == Effect::Publish {
-        codes.extend([Code::ProviderNotConfigured, Code::UnpublishUnsupported]);
-    }
-    // The count of webhooks of a project is limited.
-    if has("targetUrl") {
-        codes.push(Code::TooManyItems);
-    }
-    match meta.effect {
-        Effect::Create => codes.push(Code::AlreadyExists),
-        Effect::Change if meta.name == "webhooks.rotate" => codes.push(Code::PreconditionFailed),
-        Effect::Change if meta.method == Method::POST => codes.push(Code::InvalidState),
-        Effect::Change => codes.extend([Code::AlreadyExists, Code::InvalidState, Code::PreconditionFailed]),
-        Effect::Delete => codes.extend([Code::InvalidState, Code::PreconditionFailed]),
-        // There may be nothing to be rechecked.
-        Effect::Start if has("occurrences") => codes.push(Code::InvalidState),
-        Effect::Start => codes.push(Code::QuotaExceeded),
-        Effect::Spend | Effect::Publish => {
-            codes.extend([Code::QuotaExceeded, Code::InvalidState, Code::PreconditionFailed]);
-        }
-        _ => {}
-    }
-    codes.extend([
-        Code::UriTooLong,
-        Code::HeadersTooLarge,
-        Code::RateLimitExceeded,
-        Code::InternalError,
-    ]);
-    codes.extend([Code::Overloaded, Code::StorageUnavailable, Code::HandlerTimeout]);
-    let mut seen = Vec::new();
-    codes.retain(|code| {
-        !seen.contains(code) && {
-            seen.push(*code);
-            true
-        }
-    });
-    codes
+/// Returns the error codes that an operation can answer, by status.
+fn codes(meta: &Meta) -> impl Iterator<Item = Code> {
+    let is_possible = |code: &Code| {
+        let by_kind = match code {
+            Code::ProjectForbidden => meta.in_project(),
+            Code::InsufficientScope => meta.scope != Scope::Any,
+            code if CODES_OF_WRITES.contains(code) => meta.method != Method::GET,
+            code => CODES_OF_ALL.contains(code),
+        };
+        by_kind || meta.errors.contains(code)
+    };
+    Code::ALL.iter().copied().filter(is_possible)
 }
+
+/// Error codes of every operation.
+const CODES_OF_ALL: [Code; 12] = [
+    Code::MalformedRequest,
+    Code::Unauthenticated,
+    Code::InvalidToken,
+    Code::TokenExpired,
+    Code::UriTooLong,
+    Code::ValidationFailed,
+    Code::RateLimitExceeded,
+    Code::HeadersTooLarge,
+    Code::InternalError,
+    Code::Overloaded,
+    Code::StorageUnavailable,
+    Code::HandlerTimeout,
+];
+
+/// Error codes of every operation with a body.
+const CODES_OF_WRITES: [Code; 9] = [
+    Code::MalformedJson,
+    Code::InvalidIdempotencyKey,
+    Code::RequestTimeout,
+    Code::IdempotencyInProgress,
+    Code::PayloadTooLarge,
+    Code::UnsupportedMediaType,
+    Code::UnknownField,
+    Code::IdempotencyKeyReused,
+    Code::StorageFull,
+];
 
 /// Returns the response of an error, with an example.
 pub(super) fn problem(code: Code) -> Value {
