@@ -11,9 +11,6 @@ use crate::thresholds::{Threshold, Thresholds};
 /// Begins the name of a severity: `severity.CHECK_ID`.
 const SEVERITY: &str = "severity.";
 
-/// Thresholds that tell how bad a problem is.
-const DEGREES: [&str; 2] = ["chain-error-hops", "card-least"];
-
 /// The first of each two is not larger than the second.
 const IN_ORDER: [[&str; 2]; 3] = [
     ["title-min", "title-max"],
@@ -266,12 +263,10 @@ impl Rules {
 
     fn has_other_numbers(&self, before: &Self, check: &Check) -> bool {
         // how bad a problem is does not decide whether there is one
-        let conditions = Thresholds::ALL
-            .iter()
-            .filter(|of| !DEGREES.contains(&of.name().as_str()));
+        let conditions = Thresholds::ALL.iter().filter(|threshold| threshold.is_condition);
         conditions.into_iter().any(|threshold| {
             self.thresholds.get(threshold) != before.thresholds.get(threshold)
-                && threshold.checks().any(|id| id == check.id)
+                && threshold.checks.contains(&check.id)
         })
     }
 
@@ -280,7 +275,7 @@ impl Rules {
         let mut text = check.description.to_owned();
         for threshold in Thresholds::ALL {
             let value = self.thresholds.get(threshold);
-            if value != threshold.default && threshold.checks().any(|id| id == check.id) {
+            if value != threshold.default && threshold.checks.contains(&check.id) {
                 let (name, unit) = (threshold.name(), threshold.unit);
                 let _ = write!(
                     text,

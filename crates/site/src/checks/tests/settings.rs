@@ -204,8 +204,8 @@ fn every_threshold_says_whose_it_is() {
             (threshold.least..=threshold.most).contains(&threshold.default),
             "{name}"
         );
-        assert!(threshold.checks().count() > 0, "{name}");
-        for id in threshold.checks() {
+        assert!(!threshold.checks.is_empty(), "{name}");
+        for id in threshold.checks {
             assert!(find(id).is_some(), "{name}: {id}");
         }
         for value in [threshold.least, threshold.most] {
