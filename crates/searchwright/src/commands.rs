@@ -111,7 +111,7 @@ pub enum ConfigCommand {
     },
 }
 
-/// Further commands on audits, next to the operations of the table.
+/// Audits of the website: start, follow, compare, export.
 #[derive(Clone, Debug, Subcommand)]
 pub enum AuditCommand {
     /// Audit a website without a server and without leaving data behind, for build pipelines.
