@@ -49,9 +49,9 @@ use crate::{
     well_known::WellKnownFile,
 };
 
-/// See [`Crawler::doubts`].
+/// See [`Fetcher::doubts`].
 const DOUBTS: u32 = 100;
-/// See [`Crawler::useless`].
+/// See [`Fetcher::useless`].
 const USELESS: u32 = 10;
 
 /// Events that are taken in before anything else is looked at.
@@ -67,72 +67,105 @@ enum Wake {
     Done,
 }
 
+/// A crawl that is under way.
 struct Crawler {
     config: Config,
-    limits: Limits,
-    scope: CrawlScope,
-    fetcher: Arc<dyn Fetch>,
     now: Clock,
     cancel: CancellationToken,
+    deadline: Instant,
+    /// Reason that something of the site is left out.
+    cut: Option<Termination>,
+    /// Reason that the crawl ends now.
+    stop: Option<Termination>,
+    discovery: Discovery,
+    queue: FetchQueue,
+    fetcher: Fetcher,
+    parser: Parser,
+    recorder: Recorder,
+}
+
+/// Everything known of the site and its URLs.
+struct Discovery {
+    scope: CrawlScope,
     table: UrlTable,
     builder: GraphBuilder,
     frontier: Frontier,
-    pending: Pending,
-    tally: Tally,
     origin: Origin,
+    /// Whether the facts of the site beside its pages are of this run.
+    surveyed: bool,
+    /// Number of known URLs of the site.
+    internal: u32,
+    /// Query variants by the hash of their path: how many, and the first that was left out.
+    variants: HashMap<u64, (u32, Option<UrlId>)>,
+    /// Number of URLs that robots.txt forbids, by the hash of their path.
+    forbidden: HashMap<u64, u32>,
+    /// URLs that answered with the challenge of a firewall. Not known any more after a restart; nearly all answer 403 too.
+    challenged: HashSet<UrlId>,
+    /// URLs that may be fetched, where not all may.
+    permit: Option<FetchPermit>,
+}
+
+/// Requests that wait for their turn.
+struct FetchQueue {
+    /// Rules of robots.txt by origin.
     gates: HashMap<Box<str>, RobotsGate>,
-    /// Answers of other subdomains, until their sitemaps are asked for.
+    /// robots.txt of other subdomains, until their sitemaps are asked for.
     robots_below: HashMap<Box<str>, WellKnownFile>,
     hosts: Hosts,
     root_host: Option<usize>,
     dice: Dice,
-    /// Slow first bytes that may still be asked for again; a site that is slow throughout is not asked twice for all.
-    doubts: Arc<AtomicU32>,
-    /// Answers of 304 that may still come to nothing, before pages are asked for whole at once.
-    useless: Arc<AtomicU32>,
-    tasks: JoinSet<()>,
-    sender: mpsc::Sender<CrawlEvent>,
-    events: mpsc::Receiver<CrawlEvent>,
-    readers: ParserPool,
-    desk: Arc<ParseQueue>,
-    fetching: usize,
-    reading: usize,
-    reading_bytes: usize,
     retries: BTreeMap<(Instant, u32), FetchTask>,
     /// Waiting for its turn on its host.
     held: Option<FetchTask>,
     /// Let through by robots.txt after waiting for it.
     ready: VecDeque<FetchTask>,
-    variants: HashMap<u64, (u32, Option<UrlId>)>,
-    /// URLs that robots.txt forbids, by their path.
-    forbidden: HashMap<u64, u32>,
-    /// Answered with the challenge of a firewall. Not known any more after a restart; nearly all say 403 too.
-    challenged: HashSet<UrlId>,
+}
+
+/// Requests under way, and the events that they end in.
+struct Fetcher {
+    client: Arc<dyn Fetch>,
+    tasks: JoinSet<()>,
+    sender: mpsc::Sender<CrawlEvent>,
+    events: mpsc::Receiver<CrawlEvent>,
+    /// Number of requests under way.
+    fetching: usize,
+    /// Slow first bytes that may still be asked for again; a site that is slow throughout is not asked twice for all.
+    doubts: Arc<AtomicU32>,
+    /// Answers of 304 that may still come to nothing, before pages are asked for whole at once.
+    useless: Arc<AtomicU32>,
+}
+
+/// Pages that are being read.
+struct Parser {
+    limits: Limits,
+    pool: ParserPool,
+    queue: Arc<ParseQueue>,
+    /// Number of pages that are being read, and their bytes.
+    running: usize,
+    running_bytes: usize,
+}
+
+/// Results, until they are saved.
+struct Recorder {
+    pending: Pending,
+    tally: Tally,
+    /// Number of pages that were fetched, against the limit of the crawl.
     taken: u32,
     /// Bytes of bodies on the wire.
     bytes: u64,
-    internal: u32,
-    /// Something of the site is left out.
-    cut: Option<Termination>,
-    /// The crawl is over, now.
-    stop: Option<Termination>,
-    deadline: Instant,
+    /// Targets of the page that is recorded, reused from page to page.
     targets: Vec<(UrlId, EdgeKind)>,
     checks: Checks,
     collector: ResourceCollector,
     /// Resources of pages, when they are known.
     resources: Option<Vec<Resource>>,
     resources_pending: bool,
-    /// Facts of the site beside its pages are of this run.
-    surveyed: bool,
-    /// URLs that may be fetched, where not all may.
-    permit: Option<FetchPermit>,
 }
 
 /// Crawls; `None` when a batch could not be handed over.
 pub(super) async fn run(
     config: Config,
-    fetcher: Arc<dyn Fetch>,
+    client: Arc<dyn Fetch>,
     resume: Option<Resume>,
     cancel: CancellationToken,
     now: Clock,
@@ -145,66 +178,77 @@ pub(super) async fn run(
         .again
         .as_ref()
         .map(|again| FetchPermit::new(again, &mut resume.table));
+    // of what is fetched again, what it needs is asked for again, and nothing else
+    let collector = if permit.is_some() {
+        ResourceCollector::new(config.max_resources)
+    } else {
+        resume.collector
+    };
     let (sender, events) = mpsc::channel(256);
     let limits = Limits {
         links: config.max_links,
         paragraph_words: config.thresholds.long_paragraph_words,
         ..Limits::default()
     };
-    let readers = ParserPool::start(limits, &sender)
+    let pool = ParserPool::start(limits, &sender)
         .inspect_err(|error| tracing::error!(%error, "cannot start threads to read pages"))
         .ok()?;
     let mut run = Crawler {
-        limits,
-        scope: CrawlScope::new(&config),
-        fetcher,
         now,
         cancel,
-        internal: 0,
-        table: resume.table,
-        builder: resume.builder,
-        frontier: Frontier::new(start, config.max_depth),
-        pending: Pending::new(batches, saved, config.batch_pages),
-        tally: resume.tally,
-        bytes: resume.bytes,
-        origin: Origin::default(),
-        gates: HashMap::new(),
-        robots_below: HashMap::new(),
-        hosts: Hosts::new(config.delay, config.connections),
-        root_host: None,
-        dice: Dice(config.seed),
-        doubts: Arc::new(AtomicU32::new(DOUBTS)),
-        useless: Arc::new(AtomicU32::new(USELESS)),
-        tasks: JoinSet::new(),
-        sender,
-        events,
-        readers,
-        desk: Arc::default(),
-        fetching: 0,
-        reading: 0,
-        reading_bytes: 0,
-        retries: BTreeMap::new(),
-        held: None,
-        ready: VecDeque::new(),
-        variants: HashMap::new(),
-        forbidden: HashMap::new(),
-        challenged: HashSet::new(),
-        taken: 0,
+        deadline: Instant::now() + config.max_duration.saturating_sub(resume.elapsed),
         cut: None,
         stop: None,
-        deadline: Instant::now() + config.max_duration.saturating_sub(resume.elapsed),
-        targets: Vec::new(),
-        checks: Checks::default(),
-        // of what is fetched again, what it needs is asked for again, and nothing else
-        collector: if permit.is_some() {
-            ResourceCollector::new(config.max_resources)
-        } else {
-            resume.collector
+        discovery: Discovery {
+            scope: CrawlScope::new(&config),
+            frontier: Frontier::new(start, config.max_depth),
+            table: resume.table,
+            builder: resume.builder,
+            origin: Origin::default(),
+            surveyed: false,
+            internal: 0,
+            variants: HashMap::new(),
+            forbidden: HashMap::new(),
+            challenged: HashSet::new(),
+            permit,
         },
-        resources: resume.resources,
-        resources_pending: false,
-        surveyed: false,
-        permit,
+        queue: FetchQueue {
+            gates: HashMap::new(),
+            robots_below: HashMap::new(),
+            hosts: Hosts::new(config.delay, config.connections),
+            root_host: None,
+            dice: Dice(config.seed),
+            retries: BTreeMap::new(),
+            held: None,
+            ready: VecDeque::new(),
+        },
+        fetcher: Fetcher {
+            client,
+            tasks: JoinSet::new(),
+            sender,
+            events,
+            fetching: 0,
+            doubts: Arc::new(AtomicU32::new(DOUBTS)),
+            useless: Arc::new(AtomicU32::new(USELESS)),
+        },
+        parser: Parser {
+            limits,
+            pool,
+            queue: Arc::default(),
+            running: 0,
+            running_bytes: 0,
+        },
+        recorder: Recorder {
+            pending: Pending::new(batches, saved, config.batch_pages),
+            tally: resume.tally,
+            taken: 0,
+            bytes: resume.bytes,
+            targets: Vec::new(),
+            checks: Checks::default(),
+            collector,
+            resources: resume.resources,
+            resources_pending: false,
+        },
         config,
     };
     run.note_urls(0);
@@ -244,7 +288,7 @@ impl Crawler {
             self.stop(Termination::MaxDuration);
             return Some(());
         }
-        let due = self.pending.due();
+        let due = self.recorder.pending.due();
         let save = due.is_some_and(|due| due <= now);
         let soonest = until
             .into_iter()
@@ -254,17 +298,17 @@ impl Crawler {
         tokio::select! {
             biased;
             () = self.cancel.cancelled() => self.stop(Termination::Cancelled),
-            room = self.pending.room().reserve_owned(), if save => {
+            room = self.recorder.pending.room().reserve_owned(), if save => {
                 let batch = self.batch();
                 room.ok()?.send(batch);
             }
             // Not with `try_recv`, which parks the thread while somebody is about to send, and takes a wake-up from whatever
             // else this task waits for when the task is the one that a runtime blocks on.
-            _ = self.events.recv_many(&mut came, TAKEN_AT_ONCE) => {
+            _ = self.fetcher.events.recv_many(&mut came, TAKEN_AT_ONCE) => {
                 for event in came {
                     self.take(event);
                 }
-                while self.tasks.try_join_next().is_some() {}
+                while self.fetcher.tasks.try_join_next().is_some() {}
             }
             () = tokio::time::sleep_until(soonest) => {
                 if soonest >= self.deadline {
@@ -282,8 +326,8 @@ impl Crawler {
                 self.fetched_and_read(&work, wire_bytes, *page)
             }
             CrawlEvent::Read(page) => {
-                self.reading -= 1;
-                self.reading_bytes -= page.held;
+                self.parser.running -= 1;
+                self.parser.running_bytes -= page.held;
                 self.adopt(*page);
             }
             CrawlEvent::Robots(origin, file) => self.learnt_robots(origin, file),
@@ -294,10 +338,10 @@ impl Crawler {
 
     /// Looks at the URLs that became known.
     fn note_urls(&mut self, from: usize) {
-        for id in (from as u32..self.table.len() as u32).map(UrlId) {
-            if self.scope.is_internal(self.table.key(id)) {
-                self.builder.set_internal(id);
-                self.internal += 1;
+        for id in (from as u32..self.discovery.table.len() as u32).map(UrlId) {
+            if self.discovery.scope.is_internal(self.discovery.table.key(id)) {
+                self.discovery.builder.set_internal(id);
+                self.discovery.internal += 1;
             }
         }
     }
@@ -312,20 +356,24 @@ impl Crawler {
 
     /// Whether a URL of which nothing is known is fetched.
     fn is_permitted(&self, id: UrlId) -> bool {
-        self.permit.as_ref().is_none_or(|permit| permit.allows(id))
+        self.discovery
+            .permit
+            .as_ref()
+            .is_none_or(|permit| permit.allows(id))
     }
 
     /// Whether resources of a page are asked for.
     fn wants_resources(&self, id: UrlId) -> bool {
-        self.permit
+        self.discovery
+            .permit
             .as_ref()
             .is_none_or(|permit| permit.allows_targets(id))
     }
 
     /// Permits the targets of a page that was fetched again.
     fn permit_targets(&mut self, id: UrlId) {
-        if let Some(permit) = &mut self.permit {
-            permit.add_targets(id, &self.builder);
+        if let Some(permit) = &mut self.discovery.permit {
+            permit.add_targets(id, &self.discovery.builder);
         }
     }
 
@@ -339,18 +387,19 @@ impl Crawler {
 
     /// Time between the starts of two requests to the site, as it is now.
     fn root_spacing(&self) -> Duration {
-        let host = self.root_host.map(|host| self.hosts[host].spacing());
+        let host = self.queue.root_host.map(|host| self.queue.hosts[host].spacing());
         host.unwrap_or(self.config.delay)
     }
 
     fn progress(&self) -> Progress {
-        let open = self.fetching + self.reading + self.retries.len() + self.ready.len();
+        let open =
+            self.fetcher.fetching + self.parser.running + self.queue.retries.len() + self.queue.ready.len();
         Progress {
-            discovered: self.internal,
-            fetched: self.tally.fetched,
-            queued: u32::try_from(self.frontier.queued() + open).unwrap_or(u32::MAX),
-            failed: self.tally.failed,
-            blocked: self.tally.blocked,
+            discovered: self.discovery.internal,
+            fetched: self.recorder.tally.fetched,
+            queued: u32::try_from(self.discovery.frontier.queued() + open).unwrap_or(u32::MAX),
+            failed: self.recorder.tally.failed,
+            blocked: self.recorder.tally.blocked,
         }
     }
 
@@ -358,7 +407,11 @@ impl Crawler {
         let progress = self.progress();
         Batch {
             progress,
-            ..self.pending.take(&self.table, &self.frontier, &self.builder)
+            ..self.recorder.pending.take(
+                &self.discovery.table,
+                &self.discovery.frontier,
+                &self.discovery.builder,
+            )
         }
     }
 }

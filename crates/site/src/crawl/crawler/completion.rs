@@ -1,6 +1,6 @@
 //! The end of a crawl: what is left is handed over, and the crawl becomes a graph.
 
-use super::Crawler;
+use super::{Crawler, Discovery};
 use crate::{
     crawl::{Ending, Progress, Termination},
     graph::{CrawlSummary, GraphBuilder},
@@ -57,16 +57,16 @@ impl Ended {
 impl Crawler {
     /// Hands over the last batches.
     pub(super) async fn end(mut self) -> Option<Ended> {
-        self.tasks.abort_all();
+        self.fetcher.tasks.abort_all();
         // the index of a very large site takes as much memory as there is
         self.config.earlier = None;
         let stopped = self.stop.is_some();
         let resources = self.all_resources();
         let answers = self.answers();
         let left_out = || {
-            let trapped = || self.variants.values().any(|(_, first)| first.is_some());
+            let trapped = || self.discovery.variants.values().any(|(_, first)| first.is_some());
             match () {
-                () if self.frontier.beyond() > 0 => Termination::MaxDepth,
+                () if self.discovery.frontier.beyond() > 0 => Termination::MaxDepth,
                 () if trapped() => Termination::MaxQueryVariants,
                 () => Termination::Complete,
             }
@@ -77,13 +77,15 @@ impl Crawler {
             stop => stop,
         };
         let termination = match termination.unwrap_or_else(left_out) {
-            Termination::Complete if self.permit.is_none() && self.is_shut_out() => Termination::Blocked,
+            Termination::Complete if self.discovery.permit.is_none() && self.is_shut_out() => {
+                Termination::Blocked
+            }
             other => other,
         };
         loop {
             let batch = self.batch();
-            self.pending.room().send(batch).await.ok()?;
-            if !self.pending.is_filled() {
+            self.recorder.pending.room().send(batch).await.ok()?;
+            if !self.recorder.pending.is_filled() {
                 break;
             }
         }
@@ -92,17 +94,17 @@ impl Crawler {
             queued: 0,
             ..self.progress()
         };
-        let Self {
+        let config = self.config;
+        let Discovery {
             table,
             builder,
             frontier,
             origin,
             variants,
-            config,
             permit,
             scope,
             ..
-        } = self;
+        } = self.discovery;
         let most = config.max_query_variants;
         let mut traps: Vec<(u32, u32)> = variants
             .into_values()

@@ -85,11 +85,11 @@ impl Default for Checks {
 impl Crawler {
     /// Checks the links to other sites until all are done or the time for it is over.
     pub(super) async fn check_links(&mut self) -> Option<()> {
-        self.checks = self.foreign_links();
+        self.recorder.checks = self.foreign_links();
         let until = (Instant::now() + self.config.external_duration).min(self.deadline);
-        while !self.is_stopped() && Instant::now() < until && self.bytes <= self.config.max_bytes {
+        while !self.is_stopped() && Instant::now() < until && self.recorder.bytes <= self.config.max_bytes {
             let wake = self.start_checks();
-            if self.checks.in_flight == 0 && wake.is_none() {
+            if self.recorder.checks.in_flight == 0 && wake.is_none() {
                 break;
             }
             self.turn(Some(wake.map_or(until, |w| w.min(until)))).await?;
@@ -100,13 +100,16 @@ impl Crawler {
     fn foreign_links(&self) -> Checks {
         let pointed_at =
             provenance::LINK | provenance::REDIRECT | provenance::CANONICAL | provenance::HREFLANG;
-        let mut ids: Vec<UrlId> = (0..self.table.len() as u32)
+        let mut ids: Vec<UrlId> = (0..self.discovery.table.len() as u32)
             .map(UrlId)
-            .filter(|id| !self.builder.is_internal(*id) && self.table.provenance(*id) & pointed_at != 0)
+            .filter(|id| {
+                !self.discovery.builder.is_internal(*id)
+                    && self.discovery.table.provenance(*id) & pointed_at != 0
+            })
             // what is not to be asked again takes nobody's place
             .filter(|id| self.is_permitted(*id))
             .collect();
-        ids.sort_unstable_by(|a, b| self.table.key(*b).cmp(self.table.key(*a)));
+        ids.sort_unstable_by(|a, b| self.discovery.table.key(*b).cmp(self.discovery.table.key(*a)));
         let (links, alternates): (Vec<UrlId>, Vec<UrlId>) =
             ids.into_iter().partition(|id| !self.is_alternate(*id));
         // Which ones are checked must not depend on which a process that died had done. Neither kind takes more than half of
@@ -132,7 +135,7 @@ impl Crawler {
     }
 
     fn host_of(&self, id: UrlId) -> &str {
-        let origin = scope::origin(self.table.key(id));
+        let origin = scope::origin(self.discovery.table.key(id));
         origin.split_once("://").map_or(origin, |(_, host)| host)
     }
 
@@ -140,17 +143,22 @@ impl Crawler {
     /// that are known. `None` when that is known, leads back to the site, or is only of interest as an alternate, which has to answer
     /// itself.
     fn unasked(&self, mut id: UrlId, mut hops: u8) -> Option<(UrlId, u8)> {
-        let is_followed =
-            hops > 0 || self.table.provenance(id) & !(provenance::HREFLANG | provenance::GIVEN) != 0;
+        let is_followed = hops > 0
+            || self.discovery.table.provenance(id) & !(provenance::HREFLANG | provenance::GIVEN) != 0;
         // where some pages are fetched again, what was known of the way there may not hold
         let is_known = |id: UrlId, hops: u8| {
-            let is_stale = hops > 0 && self.permit.is_some() && !self.checks.asked.contains(&id);
-            self.builder.is_known(id) && !is_stale
+            let is_stale =
+                hops > 0 && self.discovery.permit.is_some() && !self.recorder.checks.asked.contains(&id);
+            self.discovery.builder.is_known(id) && !is_stale
         };
         while is_known(id, hops) {
-            id = self.builder.redirect(id).filter(|_| is_followed && hops < HOPS)?;
+            id = self
+                .discovery
+                .builder
+                .redirect(id)
+                .filter(|_| is_followed && hops < HOPS)?;
             hops += 1;
-            if self.builder.is_internal(id) {
+            if self.discovery.builder.is_internal(id) {
                 return None;
             }
         }
@@ -160,34 +168,34 @@ impl Crawler {
     /// Queues the target of a redirect behind everything else of its host, unless that is left alone.
     fn follow(&mut self, work: &FetchTask) {
         let next = self.unasked(work.id, work.hops);
-        let Some(next) = next.filter(|_| self.checks.left > 0) else {
+        let Some(next) = next.filter(|_| self.recorder.checks.left > 0) else {
             return;
         };
         let name: Box<str> = self.host_of(next.0).into();
-        let hosts = &mut self.checks.hosts;
+        let hosts = &mut self.recorder.checks.hosts;
         match hosts.iter_mut().find(|host| host.name == name) {
             Some(host) if host.failures < FAILURES => host.waiting.insert(0, next),
             Some(_) => return,
             None => hosts.push(Host::new(&name, vec![next])),
         }
-        self.checks.left -= 1;
+        self.recorder.checks.left -= 1;
     }
 
     /// Pages of the site name it as theirs in another language.
     fn is_alternate(&self, id: UrlId) -> bool {
-        self.table.provenance(id) & provenance::HREFLANG != 0
+        self.discovery.table.provenance(id) & provenance::HREFLANG != 0
     }
 
     /// Begins what may begin; says when the next one may.
     fn start_checks(&mut self) -> Option<Instant> {
         let now = Instant::now();
         let mut wake: Option<Instant> = None;
-        for i in 0..self.checks.hosts.len() {
-            let host = &mut self.checks.hosts[i];
+        for i in 0..self.recorder.checks.hosts.len() {
+            let host = &mut self.recorder.checks.hosts[i];
             if host.busy || host.waiting.is_empty() {
                 continue;
             }
-            if host.next > now || self.checks.in_flight >= AT_ONCE {
+            if host.next > now || self.recorder.checks.in_flight >= AT_ONCE {
                 // With all hands busy, an event will wake us.
                 if host.next > now {
                     wake = Some(wake.map_or(host.next, |w| w.min(host.next)));
@@ -195,13 +203,13 @@ impl Crawler {
                 continue;
             }
             // two links may lead to the same place
-            let asked = &self.checks.asked;
+            let asked = &self.recorder.checks.asked;
             host.waiting.retain(|(id, _)| !asked.contains(id));
             if let Some((id, hops)) = host.waiting.pop()
-                && let Ok(url) = Url::parse(self.table.url(id))
+                && let Ok(url) = Url::parse(self.discovery.table.url(id))
             {
                 (host.busy, host.next) = (true, now + self.config.external_delay);
-                self.checks.in_flight += 1;
+                self.recorder.checks.in_flight += 1;
                 self.start_check(FetchTask {
                     id,
                     url,
@@ -215,13 +223,17 @@ impl Crawler {
     }
 
     fn start_check(&mut self, mut work: FetchTask) {
-        let (fetcher, sender, now) = (self.fetcher.clone(), self.sender.clone(), self.now.clone());
+        let (fetcher, sender, now) = (
+            self.fetcher.client.clone(),
+            self.fetcher.sender.clone(),
+            self.now.clone(),
+        );
         let (delay, retry) = (self.config.external_delay, self.config.retry_delays[0]);
-        let fresh = self.permit.is_some();
-        let urls = self.table.page(work.id);
-        let reading = self.checks.reading.clone();
+        let fresh = self.discovery.permit.is_some();
+        let urls = self.discovery.table.page(work.id);
+        let reading = self.recorder.checks.reading.clone();
         let whole = self.is_alternate(work.id).then_some(self.config.body_limit);
-        self.tasks.spawn(async move {
+        self.fetcher.tasks.spawn(async move {
             let mut method = whole.map_or(Method::Head, |_| Method::Get);
             let fetched = loop {
                 work.attempts += 1;
@@ -280,13 +292,13 @@ impl Crawler {
 
     pub(super) fn checked(&mut self, work: &FetchTask, page: ParsedPage) {
         let ParsedPage { mut facts, urls, .. } = page;
-        self.bytes += facts.wire_bytes;
-        self.checks.in_flight -= 1;
+        self.recorder.bytes += facts.wire_bytes;
+        self.recorder.checks.in_flight -= 1;
         let failed = matches!(
             facts.outcome,
             Outcome::Failed(FetchError::Timeout | FetchError::Connect | FetchError::Dns)
         );
-        if let Some(host) = self.checks.hosts.get_mut(work.host) {
+        if let Some(host) = self.recorder.checks.hosts.get_mut(work.host) {
             host.busy = false;
             host.next = host
                 .next
@@ -296,16 +308,16 @@ impl Crawler {
                 host.waiting.clear();
             }
         }
-        let before = self.table.len();
-        self.table.adopt_foreign(&urls, &mut facts);
+        let before = self.discovery.table.len();
+        self.discovery.table.adopt_foreign(&urls, &mut facts);
         self.note_urls(before);
         if let Some(html) = &mut facts.html {
-            let is_ours = |id: UrlId| id == work.id || self.builder.is_internal(id);
+            let is_ours = |id: UrlId| id == work.id || self.discovery.builder.is_internal(id);
             html.hreflangs.retain(|link| link.target.is_some_and(is_ours));
         }
-        self.builder.add(&facts);
-        self.pending.page(CrawledPage { facts, depth: None });
-        self.checks.asked.insert(work.id);
+        self.discovery.builder.add(&facts);
+        self.recorder.pending.page(CrawledPage { facts, depth: None });
+        self.recorder.checks.asked.insert(work.id);
         self.follow(work);
     }
 }

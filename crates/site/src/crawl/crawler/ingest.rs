@@ -27,31 +27,33 @@ const ALIASES: u8 = 3;
 
 impl Crawler {
     pub(super) fn fetched(&mut self, mut work: FetchTask, fetched: Fetched) {
-        self.fetching -= 1;
+        self.fetcher.fetching -= 1;
         let now = Instant::now();
         let (signal, passing, failed) = judge(&fetched);
-        self.hosts[work.host].end(now, signal);
+        self.queue.hosts[work.host].end(now, signal);
         self.count_bytes(fetched.as_ref().map_or(0, |answer| answer.wire_bytes));
         if passing && let Some(delay) = self.config.retry_delays.get(usize::from(work.attempts) - 1) {
             let asked = match signal {
                 Signal::TooMuch(Some(after)) => after.min(RETRY_AFTER_LIMIT),
                 _ => Duration::ZERO,
             };
-            self.retries.insert((now + asked.max(*delay), work.id.0), work);
+            self.queue
+                .retries
+                .insert((now + asked.max(*delay), work.id.0), work);
             return;
         }
         if let Ok(answer) = &fetched
             && let Some(same) = self.other_spelling(&work, answer)
         {
             (work.url, work.attempts, work.hops) = (same, 0, work.hops + 1);
-            self.retries.insert((now, work.id.0), work);
+            self.queue.retries.insert((now, work.id.0), work);
             return;
         }
-        if self.hosts[work.host].settle(failed) && Some(work.host) == self.root_host {
+        if self.queue.hosts[work.host].settle(failed) && Some(work.host) == self.queue.root_host {
             self.stop(Termination::HostUnavailable);
         }
         if fetched.as_ref().is_ok_and(|answer| is_challenge(&answer.headers)) {
-            self.challenged.insert(work.id);
+            self.discovery.challenged.insert(work.id);
         }
         let at = self.at(&work);
         match fetched {
@@ -62,14 +64,14 @@ impl Crawler {
                     response,
                     url: work.url,
                     at,
-                    urls: self.table.page(work.id),
+                    urls: self.discovery.table.page(work.id),
                 };
                 if short {
-                    self.adopt(read(job, &self.limits));
+                    self.adopt(read(job, &self.parser.limits));
                 } else {
-                    self.reading += 1;
-                    self.reading_bytes += job.response.body.len();
-                    self.readers.push(job);
+                    self.parser.running += 1;
+                    self.parser.running_bytes += job.response.body.len();
+                    self.parser.pool.push(job);
                 }
             }
         }
@@ -77,16 +79,16 @@ impl Crawler {
 
     /// A page that was read where it arrived. Its status says that the host is well.
     pub(super) fn fetched_and_read(&mut self, work: &FetchTask, wire_bytes: u64, page: ParsedPage) {
-        self.fetching -= 1;
-        self.hosts[work.host].end(Instant::now(), Signal::Fine);
+        self.fetcher.fetching -= 1;
+        self.queue.hosts[work.host].end(Instant::now(), Signal::Fine);
         self.count_bytes(wire_bytes);
-        self.hosts[work.host].settle(false);
+        self.queue.hosts[work.host].settle(false);
         self.adopt(page);
     }
 
     fn count_bytes(&mut self, wire_bytes: u64) {
-        self.bytes += wire_bytes;
-        if self.bytes > self.config.max_bytes {
+        self.recorder.bytes += wire_bytes;
+        if self.recorder.bytes > self.config.max_bytes {
             self.cut = Some(Termination::MaxBytes);
         }
     }
@@ -101,16 +103,17 @@ impl Crawler {
         let location = String::from_utf8_lossy(location.as_bytes());
         let mut target = work.url.join(location.trim()).ok()?;
         target.set_fragment(None);
-        let same = url_key(&target) == self.table.key(work.id);
+        let same = url_key(&target) == self.discovery.table.key(work.id);
         let unlike = target != work.url && target.username().is_empty() && target.password().is_none();
         (same && unlike).then_some(target)
     }
 
     pub(super) fn adopt(&mut self, page: ParsedPage) {
         let ParsedPage { mut facts, urls, .. } = page;
-        let before = self.table.len();
-        self.table.adopt(urls, &mut facts);
-        let refresh = refresh::target(&facts, &self.scope).and_then(|url| self.table.add_url(&url));
+        let before = self.discovery.table.len();
+        self.discovery.table.adopt(urls, &mut facts);
+        let refresh =
+            refresh::target(&facts, &self.discovery.scope).and_then(|url| self.discovery.table.add_url(&url));
         self.note_urls(before);
         self.add_page(facts, refresh);
     }
@@ -122,15 +125,15 @@ impl Crawler {
 
     fn add_page(&mut self, facts: PageFacts, refresh: Option<UrlId>) {
         let id = facts.id;
-        self.builder.add_refreshed(&facts, refresh);
+        self.discovery.builder.add_refreshed(&facts, refresh);
         if self.wants_resources(id) {
-            self.collector.page(&facts);
+            self.recorder.collector.page(&facts);
         }
-        self.tally.add(self.builder.state(id));
+        self.recorder.tally.add(self.discovery.builder.state(id));
         self.expand(id);
-        self.frontier.finished();
-        self.pending.page(CrawledPage {
-            depth: self.frontier.depth(id),
+        self.discovery.frontier.finished();
+        self.recorder.pending.page(CrawledPage {
+            depth: self.discovery.frontier.depth(id),
             facts,
         });
     }
@@ -138,11 +141,16 @@ impl Crawler {
     /// Offers what a page leads to.
     pub(super) fn expand(&mut self, id: UrlId) {
         self.permit_targets(id);
-        let mut targets = std::mem::take(&mut self.targets);
+        let mut targets = std::mem::take(&mut self.recorder.targets);
         targets.clear();
-        targets.extend(self.builder.targets(id).filter(|(target, _)| *target != id));
+        targets.extend(
+            self.discovery
+                .builder
+                .targets(id)
+                .filter(|(target, _)| *target != id),
+        );
         for (target, kind) in &targets {
-            self.table.mark(
+            self.discovery.table.mark(
                 *target,
                 match kind {
                     EdgeKind::Follow | EdgeKind::NoFollow => provenance::LINK,
@@ -150,20 +158,24 @@ impl Crawler {
                     EdgeKind::Hreflang => provenance::HREFLANG,
                 },
             );
-            if *kind == EdgeKind::Follow && !self.frontier.is_placed(*target) && self.is_crawled(*target) {
-                self.frontier.offer_link(*target);
+            if *kind == EdgeKind::Follow
+                && !self.discovery.frontier.is_placed(*target)
+                && self.is_crawled(*target)
+            {
+                self.discovery.frontier.offer_link(*target);
             }
         }
-        self.targets = targets;
-        if let Some(target) = self.builder.redirect(id).filter(|target| *target != id)
-            && (!self.is_crawled(target) || self.frontier.offer_redirect(id, target))
+        self.recorder.targets = targets;
+        if let Some(target) = self.discovery.builder.redirect(id).filter(|target| *target != id)
+            && (!self.is_crawled(target) || self.discovery.frontier.offer_redirect(id, target))
         {
-            self.table.mark(target, provenance::REDIRECT);
+            self.discovery.table.mark(target, provenance::REDIRECT);
         }
     }
 
     pub(super) fn is_crawled(&self, id: UrlId) -> bool {
-        self.builder.is_internal(id) && self.scope.is_crawled(self.table.key(id))
+        self.discovery.builder.is_internal(id)
+            && self.discovery.scope.is_crawled(self.discovery.table.key(id))
     }
 }
 

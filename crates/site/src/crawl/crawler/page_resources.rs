@@ -49,13 +49,15 @@ fn markdown_links(text: &str) -> impl Iterator<Item = &str> {
 impl Crawler {
     /// Asks for what the pages need, unless that was done before the process died, until the time for it is over.
     pub(super) async fn check_resources(&mut self) -> Option<()> {
-        if self.resources.is_some() && self.permit.is_none() || self.config.max_resources == 0 {
+        if self.recorder.resources.is_some() && self.discovery.permit.is_none()
+            || self.config.max_resources == 0
+        {
             return Some(());
         }
-        self.collector.finish_pages();
+        self.recorder.collector.finish_pages();
         self.add_llms_links();
-        let wanted = self.collector.wanted().to_vec();
-        let known = self.gates.iter().filter_map(|(origin, gate)| match gate {
+        let wanted = self.recorder.collector.wanted().to_vec();
+        let known = self.queue.gates.iter().filter_map(|(origin, gate)| match gate {
             RobotsGate::Known(policy) => Some((origin.clone(), policy.clone())),
             RobotsGate::Absent(_) => Some((origin.clone(), Policy::Unreachable)),
             RobotsGate::Asking(_) => None,
@@ -65,13 +67,13 @@ impl Crawler {
             (BTreeMap::new(), self.config.connections.max(1));
         for (place, (url, purposes)) in wanted.into_iter().enumerate() {
             let asking = matches!(
-                self.gates.get(scope::origin(url.as_str())),
+                self.queue.gates.get(scope::origin(url.as_str())),
                 Some(RobotsGate::Asking(_))
             );
             if asking || !is_allowed(&rules, &url) {
                 continue;
             }
-            let internal = self.scope.is_internal(url.as_str());
+            let internal = self.discovery.scope.is_internal(url.as_str());
             let lane = if internal { place % own } else { usize::MAX };
             let host = scope::origin(url.as_str())
                 .split_once("://")
@@ -83,17 +85,17 @@ impl Crawler {
         }
         let until = (Instant::now() + self.config.resource_duration).min(self.deadline);
         let asking = ResourceFetcher {
-            fetcher: self.fetcher.clone(),
+            fetcher: self.fetcher.client.clone(),
             retry: self.config.retry_delays[0],
-            fresh: self.permit.is_some(),
+            fresh: self.discovery.permit.is_some(),
             until,
             rules,
             found: Mutex::default(),
         };
         // as the pages are: Crawl-delay and complaints count here too
         let delays = (self.root_spacing() * own as u32, self.config.external_delay);
-        let sender = self.sender.clone();
-        self.tasks.spawn(async move {
+        let sender = self.fetcher.sender.clone();
+        self.fetcher.tasks.spawn(async move {
             let lanes = futures_util::stream::iter(lanes);
             lanes
                 .for_each_concurrent(AT_ONCE, |((_, lane), wanted)| {
@@ -103,53 +105,54 @@ impl Crawler {
             let found = asking.found.into_inner().unwrap_or_else(PoisonError::into_inner);
             sender.send(CrawlEvent::Resources(found)).await.ok();
         });
-        self.resources_pending = true;
+        self.recorder.resources_pending = true;
         // an answer may take a while to come after the last question
         let patience = until + Duration::from_secs(60);
-        while self.resources_pending && !self.is_stopped() && Instant::now() < patience {
+        while self.recorder.resources_pending && !self.is_stopped() && Instant::now() < patience {
             self.turn(Some(patience)).await?;
         }
         Some(())
     }
 
     pub(super) fn checked_resources(&mut self, mut found: Vec<Resource>) {
-        self.resources_pending = false;
+        self.recorder.resources_pending = false;
         found.sort_unstable_by(|a, b| a.url.cmp(&b.url));
         // what was asked for again is known anew
         let again: HashSet<&str> = found.iter().map(|resource| &*resource.url).collect();
-        let known = self.resources.take().unwrap_or_default().into_iter();
+        let known = self.recorder.resources.take().unwrap_or_default().into_iter();
         let known: Vec<Resource> = known.filter(|resource| !again.contains(&*resource.url)).collect();
-        self.pending.resources(found.clone());
-        self.resources = Some(known.into_iter().chain(found).collect());
+        self.recorder.pending.resources(found.clone());
+        self.recorder.resources = Some(known.into_iter().chain(found).collect());
     }
 
     /// All that are known, for the index.
     pub(super) fn all_resources(&mut self) -> Resources {
-        let wanted = self.collector.wanted().iter();
+        let wanted = self.recorder.collector.wanted().iter();
         let wanted: Vec<u64> = wanted
             .map(|(url, _)| text::hash(url.as_str().as_bytes()))
             .collect();
-        let asked = self.resources.take().unwrap_or_default();
-        let full = self.collector.is_cut();
+        let asked = self.recorder.resources.take().unwrap_or_default();
+        let full = self.recorder.collector.is_cut();
         Resources::new(asked, &wanted, full)
     }
 
     fn add_llms_links(&mut self) {
-        let file = &self.origin.llms_txt;
+        let file = &self.discovery.origin.llms_txt;
         let Ok(base) = Url::parse(&file.url) else { return };
-        if file.status != Some(200) || self.permit.is_some() && !self.surveyed {
+        if file.status != Some(200) || self.discovery.permit.is_some() && !self.discovery.surveyed {
             return;
         }
         let links = markdown_links(&file.text).filter_map(|link| resolve_http(&base, link));
         // they are few, and have room beside the rest
-        self.collector.extend_room(LLMS_LINKS);
+        self.recorder.collector.extend_room(LLMS_LINKS);
         for url in links.take(LLMS_LINKS).collect::<Vec<_>>() {
             let known = self
+                .discovery
                 .table
                 .get(&url_key(&url))
-                .and_then(|id| self.builder.status(id));
+                .and_then(|id| self.discovery.builder.status(id));
             if known != Some(200) {
-                self.collector.add(url, purpose::LLMS);
+                self.recorder.collector.add(url, purpose::LLMS);
             }
         }
     }

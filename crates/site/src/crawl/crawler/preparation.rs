@@ -18,18 +18,18 @@ impl Crawler {
         // a very large site has very many
         let seeds = std::mem::take(&mut self.config.seeds);
         if let Some(known) = known {
-            self.gates.insert(
+            self.queue.gates.insert(
                 known.root.clone(),
                 RobotsGate::Known(policy(&known.robots, &self.config)),
             );
-            self.origin = known;
+            self.discovery.origin = known;
         } else {
-            let before = self.table.len();
-            let mut survey = Survey::new(self.fetcher.clone(), &self.config, self.now.clone());
-            let mut given = Given::new(&mut self.table, &self.scope, &self.config);
+            let before = self.discovery.table.len();
+            let mut survey = Survey::new(self.fetcher.client.clone(), &self.config, self.now.clone());
+            let mut given = Given::new(&mut self.discovery.table, &self.discovery.scope, &self.config);
             let mut listed = |url: &str, day: u16| given.listed(url, day);
             let surveyed = tokio::select! {
-                surveyed = survey.survey(&self.config, &self.scope, &mut listed) => surveyed,
+                surveyed = survey.survey(&self.config, &self.discovery.scope, &mut listed) => surveyed,
                 () = self.cancel.cancelled() => return self.stop(Termination::Cancelled),
                 () = tokio::time::sleep_until(self.deadline) => return self.stop(Termination::MaxDuration),
             };
@@ -40,23 +40,25 @@ impl Crawler {
                 given.add(url, bits & provenance::GIVEN, 0);
             }
             drop(seeds);
-            self.origin = surveyed.origin;
-            self.surveyed = true;
-            if let Some(id) = self.table.add_url(&surveyed.home) {
-                self.origin.home = id;
+            self.discovery.origin = surveyed.origin;
+            self.discovery.surveyed = true;
+            if let Some(id) = self.discovery.table.add_url(&surveyed.home) {
+                self.discovery.origin.home = id;
             }
             self.note_urls(before);
-            self.pending.origin(self.origin.clone());
-            self.gates
-                .insert(self.origin.root.clone(), RobotsGate::Known(surveyed.policy));
+            self.recorder.pending.origin(self.discovery.origin.clone());
+            self.queue.gates.insert(
+                self.discovery.origin.root.clone(),
+                RobotsGate::Known(surveyed.policy),
+            );
         }
-        match self.gates.get(&self.origin.root) {
+        match self.queue.gates.get(&self.discovery.origin.root) {
             Some(RobotsGate::Known(Policy::Unreachable)) => self.stop(Termination::RobotsUnreachable),
             Some(RobotsGate::Known(Policy::Follow(rules))) => {
-                let (delay, host) = (rules.delay, host_of(&self.origin.root));
-                let host = self.hosts.index_of(&host);
-                self.root_host = Some(host);
-                self.hosts[host].slow_to(delay.unwrap_or(0.0));
+                let (delay, host) = (rules.delay, host_of(&self.discovery.origin.root));
+                let host = self.queue.hosts.index_of(&host);
+                self.queue.root_host = Some(host);
+                self.queue.hosts[host].slow_to(delay.unwrap_or(0.0));
             }
             _ => {}
         }

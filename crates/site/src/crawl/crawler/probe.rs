@@ -19,23 +19,23 @@ impl Crawler {
     /// Asks for a made-up URL in the folder that all pages share, where errors may look different.
     pub(super) async fn probe_folder(&mut self) {
         let folder = self.shared_folder();
-        if self.origin.probes.len() != 1 || folder.len() < 2 {
+        if self.discovery.origin.probes.len() != 1 || folder.len() < 2 {
             return;
         }
-        let Ok(root) = Url::parse(&self.origin.root) else {
+        let Ok(root) = Url::parse(&self.discovery.origin.root) else {
             return;
         };
         let mut dice = Dice(self.config.seed);
         let _first = dice.roll();
         let url = at(&root, &format!("{folder}{:016x}", dice.roll()));
-        let Some(RobotsGate::Known(policy)) = self.gates.get(&self.origin.root) else {
+        let Some(RobotsGate::Known(policy)) = self.queue.gates.get(&self.discovery.origin.root) else {
             return;
         };
         let may = within(&root, policy);
         if !may(&url) {
             return;
         }
-        let mut survey = Survey::new(self.fetcher.clone(), &self.config, self.now.clone());
+        let mut survey = Survey::new(self.fetcher.client.clone(), &self.config, self.now.clone());
         let probe = tokio::select! {
             probe = survey.probe(url, self.config.body_limit, &may) => Some(probe),
             () = self.cancel.cancelled() => None,
@@ -45,23 +45,23 @@ impl Crawler {
             return self.stop(Termination::Cancelled);
         };
         if let Some(probe) = probe {
-            self.origin.probes.push(probe);
-            self.pending.origin(self.origin.clone());
+            self.discovery.origin.probes.push(probe);
+            self.recorder.pending.origin(self.discovery.origin.clone());
         }
     }
 
     /// Path, with its last slash, that all pages but the start page share.
     fn shared_folder(&self) -> String {
         let mut shared: Option<&str> = None;
-        for id in (0..self.table.len() as u32).map(UrlId) {
-            if !self.builder.is_internal(id)
-                || self.builder.state(id) != State::Html
-                || id == self.origin.home
+        for id in (0..self.discovery.table.len() as u32).map(UrlId) {
+            if !self.discovery.builder.is_internal(id)
+                || self.discovery.builder.state(id) != State::Html
+                || id == self.discovery.origin.home
                 || id.0 == 0
             {
                 continue;
             }
-            let key = self.table.key(id);
+            let key = self.discovery.table.key(id);
             let path = key.get(origin(key).len()..).unwrap_or_default();
             let path = path.split('?').next().unwrap_or_default();
             let same = match shared {

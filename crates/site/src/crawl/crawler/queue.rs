@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use url::Url;
 
 use super::{
-    Crawler, Wake,
+    Crawler, Discovery, Wake,
     conditional_get::{Ask, Asked},
     host_of,
 };
@@ -53,42 +53,44 @@ impl Crawler {
             if self.stop.is_some() {
                 return Wake::Done;
             }
-            let busy =
-                self.reading >= READING || self.reading_bytes >= READING_BYTES || self.pending.is_crowded();
+            let busy = self.parser.running >= READING
+                || self.parser.running_bytes >= READING_BYTES
+                || self.recorder.pending.is_crowded();
             if busy {
                 return Wake::Wait(None);
             }
             let now = Instant::now();
-            let work = if let Some(due) = self.retries.first_entry().filter(|due| due.key().0 <= now) {
+            let work = if let Some(due) = self.queue.retries.first_entry().filter(|due| due.key().0 <= now) {
                 due.remove()
-            } else if let Some(held) = self.held.take() {
+            } else if let Some(held) = self.queue.held.take() {
                 held
             } else {
                 match self.next_work() {
                     Next::FetchTask(work) => work,
                     Next::Again => return Wake::Again,
                     Next::None if self.is_idle() => return Wake::Done,
-                    Next::None => return Wake::Wait(self.retries.keys().next().map(|(due, _)| *due)),
+                    Next::None => return Wake::Wait(self.queue.retries.keys().next().map(|(due, _)| *due)),
                 }
             };
-            let pace = &mut self.hosts[work.host];
+            let pace = &mut self.queue.hosts[work.host];
             if pace.is_dead() {
                 self.cut.get_or_insert(Termination::HostUnavailable);
-                self.frontier.finished();
+                self.discovery.frontier.finished();
                 continue;
             }
             match pace.ready_at(now) {
                 Some(at) if at <= now => {
-                    pace.begin(now, self.dice.jitter());
+                    pace.begin(now, self.queue.dice.jitter());
                     self.start(work);
                 }
                 ready_at => {
                     // A retry gives way to what was held before it, which has waited longer.
-                    match &self.held {
-                        None => self.held = Some(work),
-                        Some(_) => drop(self.retries.insert((now, work.id.0), work)),
+                    match &self.queue.held {
+                        None => self.queue.held = Some(work),
+                        Some(_) => drop(self.queue.retries.insert((now, work.id.0), work)),
                     }
                     let due = self
+                        .queue
                         .retries
                         .keys()
                         .next()
@@ -101,8 +103,10 @@ impl Crawler {
     }
 
     fn is_idle(&self) -> bool {
-        let waiting = self.fetching + self.reading + self.retries.len() + self.ready.len();
+        let waiting =
+            self.fetcher.fetching + self.parser.running + self.queue.retries.len() + self.queue.ready.len();
         let asking = self
+            .queue
             .gates
             .values()
             .any(|gate| matches!(gate, RobotsGate::Asking(works) if !works.is_empty()));
@@ -112,27 +116,27 @@ impl Crawler {
     /// The next URL that may be fetched. Goes through what needs no fetch on the way.
     fn next_work(&mut self) -> Next {
         for _ in 0..REPLAYS {
-            let (work, fresh) = match self.ready.pop_front() {
+            let (work, fresh) = match self.queue.ready.pop_front() {
                 Some(work) => (work, false),
                 None if matches!(self.cut, Some(Termination::MaxPages | Termination::MaxBytes)) => {
                     return Next::None;
                 }
-                None => match self.frontier.next(&self.table) {
-                    None if self.frontier.is_idle() && self.seed() => continue,
+                None => match self.discovery.frontier.next(&self.discovery.table) {
+                    None if self.discovery.frontier.is_idle() && self.seed() => continue,
                     None => return Next::None,
-                    Some(id) if self.builder.state(id) == State::Blocked => {
+                    Some(id) if self.discovery.builder.state(id) == State::Blocked => {
                         // Saved before a restart.
                         self.is_one_of_many(id);
-                        self.frontier.finished();
+                        self.discovery.frontier.finished();
                         continue;
                     }
-                    Some(id) if self.builder.is_known(id) => {
+                    Some(id) if self.discovery.builder.is_known(id) => {
                         // Saved before a restart: what it leads to is all there is to do.
                         if !self.is_trap(id) {
-                            self.taken += 1;
+                            self.recorder.taken += 1;
                             self.expand(id);
                         }
-                        self.frontier.finished();
+                        self.discovery.frontier.finished();
                         continue;
                     }
                     Some(id) if !self.is_permitted(id) => {
@@ -142,12 +146,12 @@ impl Crawler {
                         } else {
                             self.is_trap(id);
                         }
-                        self.frontier.finished();
+                        self.discovery.frontier.finished();
                         continue;
                     }
-                    Some(id) => match Url::parse(self.table.url(id)) {
+                    Some(id) => match Url::parse(self.discovery.table.url(id)) {
                         Ok(url) => {
-                            let host = self.hosts.index_of(url.host_str().unwrap_or_default());
+                            let host = self.queue.hosts.index_of(url.host_str().unwrap_or_default());
                             let work = FetchTask {
                                 id,
                                 url,
@@ -158,13 +162,13 @@ impl Crawler {
                             (work, true)
                         }
                         Err(_) => {
-                            self.frontier.finished();
+                            self.discovery.frontier.finished();
                             continue;
                         }
                     },
                 },
             };
-            let refused = match self.gates.get_mut(origin(work.url.as_str())) {
+            let refused = match self.queue.gates.get_mut(origin(work.url.as_str())) {
                 Some(RobotsGate::Absent(error)) => Some(Outcome::Failed(error.clone())),
                 Some(RobotsGate::Known(Policy::Unreachable)) => {
                     Some(Outcome::Blocked("robots.txt unreachable".into()))
@@ -183,7 +187,7 @@ impl Crawler {
                 }
             };
             if matches!(refused, Some(Outcome::Blocked(_))) && self.is_one_of_many(work.id) {
-                self.frontier.finished();
+                self.discovery.frontier.finished();
                 continue;
             }
             if let Some(outcome @ Outcome::Blocked(_)) = refused {
@@ -192,18 +196,18 @@ impl Crawler {
                 continue;
             }
             if self.is_trap(work.id) {
-                self.frontier.finished();
+                self.discovery.frontier.finished();
                 continue;
             }
-            if self.taken >= self.config.max_pages {
+            if self.recorder.taken >= self.config.max_pages {
                 self.cut.get_or_insert(Termination::MaxPages);
-                self.frontier.finished();
+                self.discovery.frontier.finished();
                 if !fresh {
                     continue;
                 }
                 return Next::None;
             }
-            self.taken += 1;
+            self.recorder.taken += 1;
             if let Some(outcome) = refused {
                 let at = self.at(&work);
                 self.record(PageFacts::without_answer(&work.url, at, outcome));
@@ -217,13 +221,13 @@ impl Crawler {
     /// Queues what is known and reached by no link, or by too many: what is known from elsewhere is asked for however deep
     /// it lies. False when there is nothing.
     fn seed(&mut self) -> bool {
-        let Self {
+        let Discovery {
             table,
             builder,
             scope,
             frontier,
             ..
-        } = self;
+        } = &mut self.discovery;
         let mut seeds = Vec::new();
         for id in (0..table.len() as u32).map(UrlId) {
             let given = table.provenance(id) & provenance::GIVEN != 0;
@@ -239,35 +243,43 @@ impl Crawler {
     /// Whether robots.txt forbids a URL that is not asked for; where it is not known, whether there were so many such before that
     /// no more were taken down.
     fn is_forbidden(&self, id: UrlId) -> bool {
-        let Ok(url) = Url::parse(self.table.url(id)) else {
+        let Ok(url) = Url::parse(self.discovery.table.url(id)) else {
             return false;
         };
-        if let Some(RobotsGate::Known(Policy::Follow(rules))) = self.gates.get(origin(url.as_str())) {
+        if let Some(RobotsGate::Known(Policy::Follow(rules))) = self.queue.gates.get(origin(url.as_str())) {
             return rules.forbids(path(&url)).is_some();
         }
-        let key = self.table.key(id);
+        let key = self.discovery.table.key(id);
         let (path, _) = key.split_once('?').unwrap_or((key, ""));
-        let variants = self.forbidden.get(&text::hash(path.as_bytes()));
+        let variants = self.discovery.forbidden.get(&text::hash(path.as_bytes()));
         variants.is_some_and(|variants| *variants >= self.config.max_query_variants)
     }
 
     /// Whether so many URLs that robots.txt forbids differ from this one in their query only that one more tells nothing new.
     /// That is no trap: nobody goes there.
     fn is_one_of_many(&mut self, id: UrlId) -> bool {
-        let Some((path, _)) = self.table.key(id).split_once('?') else {
+        let Some((path, _)) = self.discovery.table.key(id).split_once('?') else {
             return false;
         };
-        let variants = self.forbidden.entry(text::hash(path.as_bytes())).or_default();
+        let variants = self
+            .discovery
+            .forbidden
+            .entry(text::hash(path.as_bytes()))
+            .or_default();
         *variants += 1;
         *variants > self.config.max_query_variants
     }
 
     /// Whether too many URLs that are fetched differ from this one in their query only.
     fn is_trap(&mut self, id: UrlId) -> bool {
-        let Some((path, _)) = self.table.key(id).split_once('?') else {
+        let Some((path, _)) = self.discovery.table.key(id).split_once('?') else {
             return false;
         };
-        let (variants, left_out) = self.variants.entry(text::hash(path.as_bytes())).or_default();
+        let (variants, left_out) = self
+            .discovery
+            .variants
+            .entry(text::hash(path.as_bytes()))
+            .or_default();
         *variants += 1;
         let trap = *variants > self.config.max_query_variants;
         if trap {
@@ -279,13 +291,15 @@ impl Crawler {
     fn ask_robots(&mut self, work: FetchTask) {
         let origin: Box<str> = origin(work.url.as_str()).into();
         let Ok(root) = Url::parse(&origin) else {
-            self.frontier.finished();
+            self.discovery.frontier.finished();
             return;
         };
-        let mut survey = Survey::new(self.fetcher.clone(), &self.config, self.now.clone());
-        let sender = self.sender.clone();
-        self.gates.insert(origin.clone(), RobotsGate::Asking(vec![work]));
-        self.tasks.spawn(async move {
+        let mut survey = Survey::new(self.fetcher.client.clone(), &self.config, self.now.clone());
+        let sender = self.fetcher.sender.clone();
+        self.queue
+            .gates
+            .insert(origin.clone(), RobotsGate::Asking(vec![work]));
+        self.fetcher.tasks.spawn(async move {
             let file = AssertUnwindSafe(survey.robots(&root))
                 .catch_unwind()
                 .await
@@ -309,42 +323,46 @@ impl Crawler {
             delay: Some(delay), ..
         }) = &policy
         {
-            let host = self.hosts.index_of(&host_of(&root));
-            self.hosts[host].slow_to(*delay);
+            let host = self.queue.hosts.index_of(&host_of(&root));
+            self.queue.hosts[host].slow_to(*delay);
         }
-        if self.config.include_subdomains && self.scope.is_below(&root) {
-            self.robots_below.insert(root.clone(), file);
+        if self.config.include_subdomains && self.discovery.scope.is_below(&root) {
+            self.queue.robots_below.insert(root.clone(), file);
         }
         let gate = absent.map_or(RobotsGate::Known(policy), RobotsGate::Absent);
-        if let Some(RobotsGate::Asking(waiting)) = self.gates.insert(root, gate) {
-            self.ready.extend(waiting);
+        if let Some(RobotsGate::Asking(waiting)) = self.queue.gates.insert(root, gate) {
+            self.queue.ready.extend(waiting);
         }
     }
 
     fn start(&mut self, mut work: FetchTask) {
-        self.fetching += 1;
+        self.fetcher.fetching += 1;
         work.attempts = work.attempts.saturating_add(1);
-        let (at, urls, limits) = (self.at(&work), self.table.page(work.id), self.limits);
+        let (at, urls, limits) = (
+            self.at(&work),
+            self.discovery.table.page(work.id),
+            self.parser.limits,
+        );
         let wants_texts = self.config.wants_texts.clone();
         // What is said of the site is read off its start page, above all off its headers, of which a 304 says little.
-        let start = work.id.0 == 0 || work.id == self.origin.home;
+        let start = work.id.0 == 0 || work.id == self.discovery.origin.home;
         let ask = Ask {
-            fetcher: self.fetcher.clone(),
+            fetcher: self.fetcher.client.clone(),
             url: work.url.clone(),
             body_limit: self.config.body_limit,
-            fresh: self.permit.is_some(),
-            doubts: self.doubts.clone(),
+            fresh: self.discovery.permit.is_some(),
+            doubts: self.fetcher.doubts.clone(),
             // nor is a server that failed asked a second question
             earlier: self
                 .config
                 .earlier
                 .clone()
                 .filter(|_| !start && work.attempts == 1),
-            useless: self.useless.clone(),
+            useless: self.fetcher.useless.clone(),
             now: self.now.clone(),
         };
-        let (sender, desk) = (self.sender.clone(), self.desk.clone());
-        self.tasks.spawn(async move {
+        let (sender, desk) = (self.fetcher.sender.clone(), self.parser.queue.clone());
+        self.fetcher.tasks.spawn(async move {
             let asked = ask.page().await;
             let at = At {
                 fetched_at_ms: (ask.now)(),

@@ -36,24 +36,27 @@ impl Crawler {
     /// Whether robots.txt forbids everything to this crawler, and not to Googlebot: then nothing is known of the site. What it
     /// forbids to both is a finding.
     pub(super) fn is_shut_out(&self) -> bool {
-        let home = self.origin.home;
-        let googlebot = Robots::parse(&self.origin.robots.text).agent("Googlebot");
-        let key = self.table.key(home);
+        let home = self.discovery.origin.home;
+        let googlebot = Robots::parse(&self.discovery.origin.robots.text).agent("Googlebot");
+        let key = self.discovery.table.key(home);
         let path = key.get(origin(key).len()..).unwrap_or_default();
         self.answers() == Answers::default()
-            && self.builder.state(home) == State::Blocked
+            && self.discovery.builder.state(home) == State::Blocked
             && googlebot.forbids(path).is_none()
     }
 
     pub(super) fn answers(&self) -> Answers {
         let mut answers = Answers::default();
-        let internal = (0..self.table.len() as u32).map(UrlId);
-        for id in internal.filter(|id| self.builder.is_internal(*id)) {
-            let count = match (self.builder.state(id), self.builder.status(id)) {
+        let internal = (0..self.discovery.table.len() as u32).map(UrlId);
+        for id in internal.filter(|id| self.discovery.builder.is_internal(*id)) {
+            let count = match (
+                self.discovery.builder.state(id),
+                self.discovery.builder.status(id),
+            ) {
                 (State::Known | State::Blocked | State::Redirect, _) => continue,
-                _ if is_media_name(path(self.table.key(id))) => continue,
+                _ if is_media_name(path(self.discovery.table.key(id))) => continue,
                 (_, Some(401 | 403 | 429 | 451)) => &mut answers.refused,
-                _ if self.challenged.contains(&id) => &mut answers.refused,
+                _ if self.discovery.challenged.contains(&id) => &mut answers.refused,
                 (_, None | Some(500..)) => &mut answers.silent,
                 _ => &mut answers.answered,
             };

@@ -28,13 +28,14 @@ impl Crawler {
     pub(super) async fn subdomains(&mut self) -> Option<()> {
         let mut asked = HashSet::new();
         // where some pages are fetched again, only if what sitemaps list is learnt again
-        let wanted = self.config.include_subdomains && (self.permit.is_none() || self.surveyed);
+        let wanted =
+            self.config.include_subdomains && (self.discovery.permit.is_none() || self.discovery.surveyed);
         if !wanted {
             return Some(());
         }
-        let scope = &self.scope;
+        let scope = &self.discovery.scope;
         let stays = |sitemap: &Sitemap| !sitemap.is_left_out() || !scope.is_below(origin(&sitemap.url));
-        self.origin.sitemaps.retain(stays);
+        self.discovery.origin.sitemaps.retain(stays);
         loop {
             let new = self.origins_below(&asked);
             if new.is_empty() {
@@ -56,11 +57,11 @@ impl Crawler {
     /// Origins of other subdomains that have a page.
     fn origins_below(&self, asked: &HashSet<Box<str>>) -> Vec<Box<str>> {
         let mut found = HashSet::new();
-        for id in (0..self.table.len() as u32).map(UrlId) {
-            let root = origin(self.table.key(id));
-            if self.builder.is_internal(id)
-                && self.builder.state(id) == State::Html
-                && self.scope.is_below(root)
+        for id in (0..self.discovery.table.len() as u32).map(UrlId) {
+            let root = origin(self.discovery.table.key(id));
+            if self.discovery.builder.is_internal(id)
+                && self.discovery.builder.state(id) == State::Html
+                && self.discovery.scope.is_below(root)
                 && !asked.contains(root)
             {
                 found.insert(root);
@@ -73,22 +74,22 @@ impl Crawler {
 
     /// So that nobody takes what they list for listed nowhere.
     fn leave_out(&mut self, root: &str) {
-        self.origin.sitemaps.push(Sitemap {
+        self.discovery.origin.sitemaps.push(Sitemap {
             url: format!("{root}/sitemap.xml").into(),
             error: Some(LEFT_OUT.into()),
             ..Sitemap::default()
         });
-        self.pending.origin(self.origin.clone());
+        self.recorder.pending.origin(self.discovery.origin.clone());
     }
 
     async fn sitemaps_of(&mut self, root: &str) {
         let Ok(url) = Url::parse(root) else { return };
-        let mut survey = Survey::new(self.fetcher.clone(), &self.config, self.now.clone());
-        let known = self.robots_below.remove(root);
-        let before = self.table.len();
+        let mut survey = Survey::new(self.fetcher.client.clone(), &self.config, self.now.clone());
+        let known = self.queue.robots_below.remove(root);
+        let before = self.discovery.table.len();
         let mut found = Origin::default();
         let config = &self.config;
-        let mut given = Given::new(&mut self.table, &self.scope, config);
+        let mut given = Given::new(&mut self.discovery.table, &self.discovery.scope, config);
         let mut listed = |url: &str, day: u16| given.listed(url, day);
         let reading = async {
             found.robots = match known {
@@ -122,10 +123,13 @@ impl Crawler {
         });
         for sitemap in sitemaps {
             // once more, after a restart
-            self.origin.sitemaps.retain(|known| known.url != sitemap.url);
-            self.origin.sitemaps.push(sitemap);
+            self.discovery
+                .origin
+                .sitemaps
+                .retain(|known| known.url != sitemap.url);
+            self.discovery.origin.sitemaps.push(sitemap);
         }
         self.note_urls(before);
-        self.pending.origin(self.origin.clone());
+        self.recorder.pending.origin(self.discovery.origin.clone());
     }
 }
