@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Interval at which the state of a running job is polled.
-const POLL: Duration = Duration::from_millis(500);
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Waits until an audit has ended.
 pub async fn audit(client: &Client, audit: Audit) -> Result<Audit, CliError> {
@@ -78,7 +78,7 @@ async fn until<O: Operation>(
     let mut answer = first;
     while !is_over(&answer) {
         bar.set_message(told(&answer));
-        tokio::time::sleep(POLL).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
         answer = client.call(query).await?;
     }
     bar.finish_and_clear();

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use searchwright_keywords::{
     cluster::{Item, clusters},
-    ideas::{MOST, Material, Page, ideas},
+    ideas::{MAX_IDEAS, Material, Page, ideas},
 };
 
 const STOP: [&str; 12] = [
@@ -72,7 +72,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 ..Page::default()
             })
             .collect(),
-        most: MOST,
+        most: MAX_IDEAS,
         ..Material::default()
     };
     let begin = Instant::now();

@@ -10,9 +10,9 @@ use super::{import::Row, normalize};
 const SEPARATORS: [&str; 5] = [" | ", " – ", " — ", " · ", " - "];
 
 /// Times that a query must have been shown before anything is said of it.
-const LEAST_SHOWN: i64 = 50;
+const MIN_SHOWN: i64 = 50;
 /// Pages that are named, at most.
-const MOST_PAGES: usize = 10;
+const MAX_PAGES: usize = 10;
 
 /// The texts that a search engine shows several pages for: two or more with a tenth of the impressions each, and
 /// none with four fifths. The rows are by text and page.
@@ -32,8 +32,8 @@ pub fn shown_in_turn(rows: &[Row]) -> HashMap<String, Vec<String>> {
         let mut pages: Vec<(&str, i64)> = pages.into_iter().filter(|(_, shown)| shown * 10 >= all).collect();
         pages.sort_by_key(|(_, shown)| std::cmp::Reverse(*shown));
         let top = pages.first()?.1;
-        (all >= LEAST_SHOWN && pages.len() > 1 && top * 5 < all * 4).then(|| {
-            let urls = pages.into_iter().take(MOST_PAGES).map(|(url, _)| url.to_owned());
+        (all >= MIN_SHOWN && pages.len() > 1 && top * 5 < all * 4).then(|| {
+            let urls = pages.into_iter().take(MAX_PAGES).map(|(url, _)| url.to_owned());
             (text, urls.collect())
         })
     };

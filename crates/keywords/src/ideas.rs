@@ -27,9 +27,9 @@ use super::{
 pub use filters::Rejected;
 
 /// Most ideas of one call.
-pub const MOST: usize = 200;
+pub const MAX_IDEAS: usize = 200;
 /// Most places remembered of one idea.
-const MOST_EVIDENCE: usize = 5;
+const MAX_EVIDENCE: usize = 5;
 
 /// A page as far as ideas are made of it.
 #[derive(Clone, Debug, Default)]
@@ -129,7 +129,7 @@ pub struct Material<'a> {
     pub blocked: Vec<&'a str>,
     /// Keywords that the project has already.
     pub known: Vec<&'a str>,
-    /// Most ideas wanted; never more than [`MOST`].
+    /// Most ideas wanted; never more than [`MAX_IDEAS`].
     pub most: usize,
 }
 
@@ -265,7 +265,7 @@ pub fn ideas(material: &Material<'_>) -> Ideas {
             }
         }
     }
-    let most = material.most.min(MOST);
+    let most = material.most.min(MAX_IDEAS);
     let (heads, variants) = heads_and_variants(drafts, &lexicon);
     let all = heads
         .into_iter()
@@ -280,7 +280,7 @@ pub fn ideas(material: &Material<'_>) -> Ideas {
             difficulty: draft.figures.difficulty,
             intent: Some(draft.figures.intent.unwrap_or(intent.intent)),
         };
-        draft.evidence.truncate(MOST_EVIDENCE);
+        draft.evidence.truncate(MAX_EVIDENCE);
         out.ideas.push(Idea {
             keyword: draft.keyword,
             normalized,

@@ -17,7 +17,7 @@ pub struct Parts {
 
 /// Searches per month that count in full. A fixed scale keeps a score the same whatever else a project has, and
 /// leaves an order that a scale by the project's largest volume would give as well.
-const MOST_SEARCHES: f64 = 1_000_000.0;
+const MAX_SEARCHES: f64 = 1_000_000.0;
 
 /// 0.35 relevance + 0.25 ln(1 + volume) / ln(1 + 1,000,000)
 /// + 0.25 (1 − difficulty / 100) + 0.15 weight of the intent, times 100.
@@ -41,7 +41,7 @@ pub fn score(parts: &Parts) -> Option<f64> {
 }
 
 fn log_share(volume: i64) -> f64 {
-    (volume.max(0) as f64).ln_1p() / MOST_SEARCHES.ln_1p()
+    (volume.max(0) as f64).ln_1p() / MAX_SEARCHES.ln_1p()
 }
 
 /// Weight of an intent by how much an article can do for its searcher: most for comparing, nearly nothing for

@@ -30,7 +30,7 @@ use crate::{
     app::App,
     http::{
         answer,
-        body::{LARGEST, Sender},
+        body::{MAX_BODY_BYTES, Sender},
         operations,
         panics::caught,
     },
@@ -69,7 +69,7 @@ pub fn router(app: Arc<App>) -> Router {
         .with_json_response(true)
         .with_allowed_hosts(hosts)
         .with_allowed_origins(origins)
-        .with_max_request_body_bytes(LARGEST);
+        .with_max_request_body_bytes(MAX_BODY_BYTES);
     let tools = Tools {
         app: app.clone(),
         tools: Arc::default(),
@@ -101,7 +101,11 @@ async fn authenticate(State(app): State<Arc<App>>, request: Request<Body>, next:
         Ok(credential) => {
             let (mut parts, body) = request.into_parts();
             let sender = Sender::Credential(credential.owner());
-            let body = match app.intake.collect(&parts.headers, sender, body, LARGEST).await {
+            let body = match app
+                .intake
+                .collect(&parts.headers, sender, body, MAX_BODY_BYTES)
+                .await
+            {
                 Ok(body) => body,
                 Err(problem) => return answer::problem(&app, &request_id, "/mcp", problem, None),
             };

@@ -70,7 +70,7 @@ pub(crate) struct Object<'a> {
 }
 
 /// Properties that are looked through faster than looked up.
-const FEW: usize = 24;
+const MAX_SCANNED: usize = 24;
 
 impl<'a> Object<'a> {
     fn place(&self, name: &str) -> Option<usize> {
@@ -94,7 +94,7 @@ impl<'a> Object<'a> {
             places.insert(name.clone(), self.all.len());
         }
         self.all.push((name, value));
-        if self.places.is_none() && self.all.len() > FEW {
+        if self.places.is_none() && self.all.len() > MAX_SCANNED {
             let places = self.all.iter().zip(0..);
             self.places = Some(Box::new(
                 places.map(|((name, _), place)| (name.clone(), place)).collect(),

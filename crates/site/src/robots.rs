@@ -18,7 +18,7 @@ const LINE_LIMIT: usize = 16 * 1024;
 
 /// Bytes of a path that patterns with `*` may be looked for in, one after the other, to decide about it: thousands of such
 /// patterns for any honest path, a hundredth of what a hostile file could ask for.
-const PATIENCE: usize = 2 * 1024 * 1024;
+const MAX_STEPS: usize = 2 * 1024 * 1024;
 
 /// A parsed robots.txt.
 #[derive(Clone, Debug, Default)]
@@ -159,7 +159,7 @@ impl Agent {
         }
         let path = normal(path);
         let mut best: Option<(usize, &Rule)> = None;
-        let mut left = PATIENCE;
+        let mut left = MAX_STEPS;
         for rule in &self.rules {
             let length = rule.normal.len();
             let better =

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Errors and warnings of a page beyond these change nothing.
-const MOST: [u32; 2] = [6, 20];
+const MAX_COUNTED: [u32; 2] = [6, 20];
 /// Scores are summed as integers of this fraction, so that the order of pages does not matter.
 const UNIT: f64 = 1e9;
 
@@ -48,7 +48,7 @@ impl Score {
     /// One page with its distinct scored checks that found something.
     fn add(&mut self, errors: u32, warnings: u32) {
         let power = |base: f64, n: u32, most: u32| base.powi(i32::try_from(n.min(most)).unwrap_or(0));
-        let score = 100.0 * power(0.5, errors, MOST[0]) * power(0.95, warnings, MOST[1]);
+        let score = 100.0 * power(0.5, errors, MAX_COUNTED[0]) * power(0.95, warnings, MAX_COUNTED[1]);
         self.sum += (score * UNIT).round() as u128;
         self.pages += 1;
         self.error_free += u32::from(errors == 0);

@@ -59,7 +59,7 @@ pub fn url_key(url: &Url) -> Cow<'_, str> {
     Cow::Owned(key)
 }
 
-/// The same of a URL as [`Url`] writes it, without reading it anew where it is its own key.
+/// Key of a URL as [`Url`] serializes it; borrowed where the URL is its own key.
 pub fn key_of(written: &str) -> Cow<'_, str> {
     // nothing that a key has otherwise stands without one of these
     if !written.contains(['%', '?', '#', '@']) {

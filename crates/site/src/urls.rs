@@ -200,7 +200,7 @@ impl UrlTable {
         })
     }
 
-    /// The same of a page of another site: of its alternates only those that are known stay, so that its URLs do not fill the
+    /// Resolves the URLs of a page of another site: only alternates that are known stay, so that its URLs do not fill the
     /// table.
     pub(crate) fn adopt_foreign(&mut self, page: &PageUrls, facts: &mut PageFacts) {
         if let Some(html) = &mut facts.html {

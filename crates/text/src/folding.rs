@@ -93,7 +93,7 @@ pub fn folded(text: &str) -> String {
     folded_case(squeeze(text))
 }
 
-/// The same, of a text whose white space is folded already.
+/// Folds the case of a text whose white space is folded already.
 pub fn folded_case(text: String) -> String {
     // below U+0300, and in most of Cyrillic, nothing composes
     // without a branch, so that the compiler makes vector instructions of it

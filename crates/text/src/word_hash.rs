@@ -14,7 +14,7 @@ pub(crate) fn word_hash(text: &[u8], at: usize, end: usize) -> u64 {
     }
 }
 
-/// The same of one within a block, `near` being the block and what is behind it.
+/// Hash of a word within a block; `near` is the block and the 16 bytes behind it.
 pub(crate) fn near_hash(near: &[u8; BLOCK + 16], from: usize, to: usize) -> u64 {
     match near.get(from..from + 16).and_then(<[u8]>::first_chunk) {
         Some(sixteen) if to - from < 16 => short_hash(sixteen, to - from),
@@ -39,7 +39,7 @@ fn short_hash(sixteen: &[u8; 16], letters: usize) -> u64 {
     ended((word as u64).wrapping_mul(STEP) ^ ((word >> 64) as u64).wrapping_mul(OTHER_STEP))
 }
 
-/// The same of a word of any length, wherever it stands.
+/// Hash of a word of any length, anywhere in a text.
 #[cold]
 #[inline(never)]
 fn long_word_hash(text: &[u8], at: usize, end: usize) -> u64 {

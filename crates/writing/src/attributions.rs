@@ -4,7 +4,7 @@ use searchwright_keywords::words::primary;
 use searchwright_text::squeeze;
 
 /// Words of a name.
-const MOST_NAMED: usize = 5;
+const MAX_NAMED: usize = 5;
 
 /// Words after which somebody is named.
 fn leads(language: &str) -> &'static [&'static str] {
@@ -122,7 +122,7 @@ pub(crate) fn attributions(sentence: &str, language: &str) -> Vec<String> {
                 after = &after[1..];
             }
             // somebody without a name is one or two words
-            let capitals = after.iter().take(MOST_NAMED).take_while(|token| is_name(token));
+            let capitals = after.iter().take(MAX_NAMED).take_while(|token| is_name(token));
             let named = capitals.count();
             let most = if named > 0 { named } else { 2 };
             let end = after.iter().take(most).position(|token| ends(token));
@@ -138,7 +138,7 @@ pub(crate) fn attributions(sentence: &str, language: &str) -> Vec<String> {
         if !follows(&language).contains(&bare(token).to_lowercase().as_str()) || ends(tokens[at - 1]) {
             continue;
         }
-        let before = tokens[..at].iter().rev().take(MOST_NAMED);
+        let before = tokens[..at].iter().rev().take(MAX_NAMED);
         let mut name: Vec<String> = before.take_while(|t| is_name(t)).map(|t| bare(t)).collect();
         name.reverse();
         // a pronoun names nobody; who is meant was named before

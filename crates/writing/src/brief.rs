@@ -21,14 +21,14 @@ use super::{
 };
 
 /// Share of the topic's words that something has to hold to be about it.
-const LEAST_RELEVANCE: f64 = 0.5;
+const MIN_RELEVANCE: f64 = 0.5;
 /// Questions, products, pages and calls to action of a brief.
-const MOST_QUESTIONS: usize = 6;
-const MOST_PRODUCTS: usize = 3;
-const MOST_PAGES: usize = 8;
-const MOST_CTAS: usize = 2;
+const MAX_QUESTIONS: usize = 6;
+const MAX_PRODUCTS: usize = 3;
+const MAX_PAGES: usize = 8;
+const MAX_CTAS: usize = 2;
 /// Most headings of a page in a brief.
-const MOST_HEADINGS: usize = 5;
+const MAX_HEADINGS: usize = 5;
 /// Words a post has where nothing says how long it is to be.
 pub const WORDS: (u32, u32) = (900, 1_600);
 /// Source of facts of the brand data that name no page.
@@ -168,7 +168,7 @@ impl Topic {
         let mut ranked: Vec<(f64, &T)> = items
             .iter()
             .map(|item| (self.share(&text(item)), item))
-            .filter(|(share, _)| *share >= LEAST_RELEVANCE)
+            .filter(|(share, _)| *share >= MIN_RELEVANCE)
             .collect();
         ranked.sort_by(|(a, _), (b, _)| b.total_cmp(a));
         ranked.into_iter().take(most).map(|(_, item)| item).collect()
@@ -179,7 +179,7 @@ impl Topic {
 /// compared.
 pub fn is_near(topic: &str, language: &str) -> impl Fn(&OwnPage) -> bool {
     let topic = Topic::new(topic, language);
-    move |page| topic.share(&page_text(page)) >= LEAST_RELEVANCE
+    move |page| topic.share(&page_text(page)) >= MIN_RELEVANCE
 }
 
 fn page_text(page: &OwnPage) -> String {
@@ -190,7 +190,7 @@ fn page_text(page: &OwnPage) -> String {
 pub fn brief(material: &Material) -> Brief {
     let topic = Topic::new(&material.topic, &material.language);
     let mut sections = questions(material, &topic);
-    let products = topic.nearest(&material.products, MOST_PRODUCTS, |(_, product)| {
+    let products = topic.nearest(&material.products, MAX_PRODUCTS, |(_, product)| {
         let category = product.category.as_deref().unwrap_or_default();
         let description = product.description.as_deref().unwrap_or_default();
         format!(
@@ -201,7 +201,7 @@ pub fn brief(material: &Material) -> Brief {
     });
     sections.extend(products.iter().map(|(_, product)| product_section(product)));
     sections.extend(rivals::sections(&material.rivals, &material.topic));
-    let pages = topic.nearest(&material.pages, MOST_PAGES, page_text);
+    let pages = topic.nearest(&material.pages, MAX_PAGES, page_text);
     if !pages.is_empty() {
         sections.push(pages_section(&material.topic, &pages));
     }
@@ -258,7 +258,7 @@ fn questions(material: &Material, topic: &Topic) -> Vec<Section> {
             .is_none_or(|l| primary(l) == primary(&material.language))
     };
     let faqs: Vec<&Faq> = material.faqs.iter().filter(|faq| spoken(&faq.language)).collect();
-    let answered = topic.nearest(&faqs, MOST_QUESTIONS, |faq| {
+    let answered = topic.nearest(&faqs, MAX_QUESTIONS, |faq| {
         format!("{} {}", faq.question, faq.answer)
     });
     let mut seen: HashSet<String> = HashSet::new();
@@ -276,7 +276,7 @@ fn questions(material: &Material, topic: &Topic) -> Vec<Section> {
         });
     }
     for question in &material.questions {
-        if sections.len() < MOST_QUESTIONS && seen.insert(question_key(question)) {
+        if sections.len() < MAX_QUESTIONS && seen.insert(question_key(question)) {
             sections.push(Section {
                 heading: asked(question),
                 facts: Vec::new(),
@@ -334,7 +334,7 @@ fn pages_section(topic: &str, pages: &[&OwnPage]) -> Section {
         let headings: Vec<&str> = page
             .headings
             .iter()
-            .take(MOST_HEADINGS)
+            .take(MAX_HEADINGS)
             .map(String::as_str)
             .collect();
         let about = if headings.is_empty() {
@@ -369,7 +369,7 @@ fn ctas(material: &Material, products: &[&str]) -> Vec<LinkTo> {
     chosen.sort_by_key(|cta| std::cmp::Reverse(cta.priority));
     chosen
         .into_iter()
-        .take(MOST_CTAS)
+        .take(MAX_CTAS)
         .map(|cta| LinkTo {
             url: cta.url.clone(),
             title: cta.label.clone(),

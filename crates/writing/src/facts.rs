@@ -21,9 +21,9 @@ use super::{
 };
 
 /// Words of a quotation that is one, and not a word somebody distrusts.
-const LEAST_QUOTED: usize = 3;
+const MIN_QUOTED: usize = 3;
 /// Bytes of a quotation; after more than that, a mark that is not closed was none.
-const MOST_QUOTED: usize = 2 << 10;
+const MAX_QUOTED: usize = 2 << 10;
 
 /// A text that may verify a claim.
 #[derive(Clone, Copy, Debug)]
@@ -185,7 +185,7 @@ fn spans<'t>(text: &'t str, language: &str) -> Vec<&'t str> {
         let at = sentence.as_ptr() as usize - text.as_ptr() as usize;
         let from = start.unwrap_or(at);
         let whole = &text[from..at + sentence.len()];
-        if whole.len() <= MOST_QUOTED && is_open(whole) {
+        if whole.len() <= MAX_QUOTED && is_open(whole) {
             start = Some(from);
         } else {
             out.push(whole);
@@ -303,13 +303,13 @@ fn quotations(sentence: &str) -> Vec<&str> {
             .iter()
             .find(|(known, _)| *known == open)
             .map_or(&[][..], |(_, ends)| ends);
-        let near = &after[..after.floor_char_boundary(MOST_QUOTED)];
+        let near = &after[..after.floor_char_boundary(MAX_QUOTED)];
         let Some(end) = near.find(ends) else {
             rest = after;
             continue;
         };
         let quoted = &after[..end];
-        if quoted.unicode_words().count() >= LEAST_QUOTED {
+        if quoted.unicode_words().count() >= MIN_QUOTED {
             found.push(quoted.trim());
         }
         rest = &after[end..];

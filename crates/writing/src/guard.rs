@@ -13,9 +13,9 @@ use super::{
 };
 
 /// Most elements open at once.
-pub(crate) const MOST_DEPTH: usize = 256;
+pub(crate) const MAX_DEPTH: usize = 256;
 /// Most nodes that the tree may have.
-const MOST_NODES: usize = 500_000;
+const MAX_NODES: usize = 500_000;
 
 /// Open elements, and counts of formatting elements and nodes, while the tags are read.
 #[derive(Default)]
@@ -67,9 +67,9 @@ impl Depth {
             }
             _ => {}
         }
-        if self.open.len() > MOST_DEPTH {
+        if self.open.len() > MAX_DEPTH {
             Err(Refused::TooDeep)
-        } else if self.nodes > MOST_NODES {
+        } else if self.nodes > MAX_NODES {
             Err(Refused::TooManyElements)
         } else {
             Ok(())

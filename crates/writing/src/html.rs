@@ -105,7 +105,7 @@ impl TokenSink for Row {
 }
 
 /// Bytes of one tag or comment. The tokenizer compares the attributes of a tag pairwise.
-const MOST_TAG: usize = 16 << 10;
+const MAX_TAG: usize = 16 << 10;
 
 /// Reads HTML from front to back. `see` is shown every piece and may stop the reading.
 ///
@@ -132,7 +132,7 @@ pub fn read(html: &str, mut see: impl FnMut(&Piece) -> Result<(), Refused>) -> R
         seen = pieces.len();
         let quiet = tokenizer.sink.tokens.get() == before;
         silent = if quiet { silent + chunk.len() } else { 0 };
-        if silent > MOST_TAG {
+        if silent > MAX_TAG {
             return Err(Refused::TagTooLong);
         }
     }
@@ -180,7 +180,7 @@ pub fn write(pieces: &[Piece]) -> String {
 /// HTML of pieces as they were read, for another parser. Long texts are broken by comments, because
 /// html5ever writes a text in time that grows with the square of its ampersands.
 pub fn rewrite(pieces: &[Piece]) -> String {
-    const MOST_TEXT: usize = 512;
+    const MAX_TEXT: usize = 512;
     let mut out = String::new();
     for piece in pieces {
         let Piece::Text(text) = piece else {
@@ -188,8 +188,8 @@ pub fn rewrite(pieces: &[Piece]) -> String {
             continue;
         };
         let mut rest = text.as_str();
-        while rest.len() > MOST_TEXT {
-            let (part, after) = rest.split_at(rest.ceil_char_boundary(MOST_TEXT));
+        while rest.len() > MAX_TEXT {
+            let (part, after) = rest.split_at(rest.ceil_char_boundary(MAX_TEXT));
             escape(&mut out, part, false);
             out.push_str("<!---->");
             rest = after;

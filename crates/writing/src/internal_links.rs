@@ -19,9 +19,9 @@ use super::{
 };
 
 /// Links per 1,000 words, the post's own included.
-const MOST_PER_THOUSAND: u32 = 5;
+const MAX_PER_THOUSAND: u32 = 5;
 /// Links even a short post may have.
-const LEAST_MOST: u32 = 2;
+const MIN_MOST: u32 = 2;
 /// Words of an anchor.
 pub const ANCHOR_WORDS: Range<usize> = 2..7;
 
@@ -88,7 +88,7 @@ pub fn choose(post: &Post<'_>, candidates: &[Candidate<'_>]) -> Result<Vec<Chose
     let own = document.links.iter().filter(|link| internal(&link.href));
     let mut taken: HashSet<String> = own.clone().filter_map(|link| key(&link.href)).collect();
     taken.extend(key(post.url));
-    let most = (document.words() * MOST_PER_THOUSAND / 1000).max(LEAST_MOST) as usize;
+    let most = (document.words() * MAX_PER_THOUSAND / 1000).max(MIN_MOST) as usize;
     let most = most.saturating_sub(own.count());
 
     let own_keyword = post.keyword.map(|keyword| Stems::from_text(keyword, &lexicon));

@@ -11,7 +11,7 @@ use super::markdown::options;
 
 /// Passes over a text, at most. A cut can make a link of the rest, so passes are repeated until nothing changes. Honest
 /// texts need two.
-const MOST_PASSES: usize = 10;
+const MAX_PASSES: usize = 10;
 
 /// The addresses that a text may name.
 struct KnownAddresses(Vec<String>);
@@ -73,7 +73,7 @@ pub fn keep_known(markdown: &str, known: &[&str]) -> String {
 }
 
 fn settle(mut last: String, known: &KnownAddresses) -> Option<String> {
-    for _ in 0..MOST_PASSES {
+    for _ in 0..MAX_PASSES {
         let next = pass(&last, known);
         if next == last {
             return Some(last);

@@ -6,18 +6,18 @@ use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd, html::push_htm
 use serde::Serialize;
 
 use super::{
-    guard::MOST_DEPTH,
+    guard::MAX_DEPTH,
     sanitise::{LinkPolicy, anchor, sanitise},
 };
 
 /// Bytes of a text, Markdown or HTML.
-pub const MOST_BYTES: usize = 1 << 20;
+pub const MAX_BYTES: usize = 1 << 20;
 
 /// Reason why a text is not rendered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 pub enum Refused {
-    /// More than [`MOST_BYTES`].
+    /// More than [`MAX_BYTES`].
     #[error("the text is longer than 1 MiB")]
     TooLong,
     /// Quotes, lists, emphasis or elements nested deeper than any reader follows.
@@ -46,7 +46,7 @@ pub fn options() -> Options {
 ///
 /// Headings get an `id` made of their text, prefixed as all ids are. Takes time linear in the text.
 pub fn to_html(markdown: &str, links: &LinkPolicy) -> Result<String, Refused> {
-    if markdown.len() > MOST_BYTES {
+    if markdown.len() > MAX_BYTES {
         return Err(Refused::TooLong);
     }
     let mut depth = 0usize;
@@ -57,7 +57,7 @@ pub fn to_html(markdown: &str, links: &LinkPolicy) -> Result<String, Refused> {
             Event::End(_) => depth -= 1,
             _ => {}
         }
-        if depth > MOST_DEPTH {
+        if depth > MAX_DEPTH {
             return Err(Refused::TooDeep);
         }
         events.push(event);

@@ -80,7 +80,7 @@ const SCALES: &[(&str, &[f64])] = &[
 ];
 
 /// Bytes after a number in which its scale and percent sign stand.
-const MOST_AHEAD: usize = 64;
+const MAX_AHEAD: usize = 64;
 
 const PERCENT: &[&str] = &[
     "%",
@@ -111,7 +111,7 @@ pub fn amounts(text: &str) -> Vec<Amount> {
         let (groups, end) = groups(&chars, at);
         let to = chars.get(end).map_or(text.len(), |(byte, _)| *byte);
         if !inside {
-            let ahead = text[to..].floor_char_boundary(MOST_AHEAD);
+            let ahead = text[to..].floor_char_boundary(MAX_AHEAD);
             let (scale, rest) = scale(&text[to..to + ahead]);
             let rest = rest
                 .trim_start_matches([' ', '\u{a0}', '\u{202f}', '-'])

@@ -10,12 +10,12 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::brief::{Fact, Section, one_line};
 
 /// Share of the words of a sentence that its record has to have to say the same.
-const LEAST_SAID: f64 = 0.5;
+const MIN_SAID: f64 = 0.5;
 /// Words beside its name from which on a sentence says something of a competitor.
-const LEAST_WORDS: usize = 2;
+const MIN_WORDS: usize = 2;
 /// Competitors of a brief, and claims of each.
-const MOST_RIVALS: usize = 3;
-const MOST_CLAIMS: usize = 10;
+const MAX_RIVALS: usize = 3;
+const MAX_CLAIMS: usize = 10;
 
 /// A competitor that a text may name.
 #[derive(Clone, Debug)]
@@ -94,12 +94,12 @@ impl Rival {
                 said.remove(&stem);
             }
         }
-        if said.len() < LEAST_WORDS || sentence.trim_end().ends_with(['?', '？']) {
+        if said.len() < MIN_WORDS || sentence.trim_end().ends_with(['?', '？']) {
             return None;
         }
         let says = |claim: &&Fact| {
             let known = stems(&claim.text);
-            said.intersection(&known).count() as f64 >= LEAST_SAID * said.len() as f64
+            said.intersection(&known).count() as f64 >= MIN_SAID * said.len() as f64
         };
         Some(self.claims.iter().find(says).map(|claim| claim.source.as_str()))
     }
@@ -121,10 +121,10 @@ pub fn sections(rivals: &[Rival], topic: &str) -> Vec<Section> {
     let told = rivals
         .iter()
         .filter(|rival| !rival.claims.is_empty() && rival.is_named_in(&topic));
-    told.take(MOST_RIVALS)
+    told.take(MAX_RIVALS)
         .map(|rival| Section {
             heading: rival.name.clone(),
-            facts: rival.claims.iter().take(MOST_CLAIMS).cloned().collect(),
+            facts: rival.claims.iter().take(MAX_CLAIMS).cloned().collect(),
         })
         .collect()
 }

@@ -12,7 +12,7 @@ use searchwright_site::url_key::url_key;
 use super::{
     guard::Depth,
     html::{Piece, pieces, read, rewrite, write},
-    markdown::{MOST_BYTES, Refused},
+    markdown::{MAX_BYTES, Refused},
 };
 
 /// Prefix of ids, so that none can shadow a name of the page they are shown on (DOM clobbering).
@@ -213,13 +213,13 @@ pub fn anchor(text: &str) -> Option<String> {
 
 /// Sanitises HTML. The result parses into what it says: sanitising it again changes nothing.
 pub fn sanitise(html: &str, links: &LinkPolicy) -> Result<String, Refused> {
-    const MOST_PASSES: usize = 6;
+    const MAX_PASSES: usize = 6;
     // rendering lengthens a text, at worst by an entity per character
-    if html.len() > 6 * MOST_BYTES {
+    if html.len() > 6 * MAX_BYTES {
         return Err(Refused::TooLong);
     }
     let mut html = Cow::Borrowed(html);
-    for _ in 0..MOST_PASSES {
+    for _ in 0..MAX_PASSES {
         let mut depth = Depth::default();
         let mut read = read(&html, |piece| depth.see(piece))?;
         read.iter_mut().for_each(rename);

@@ -8,7 +8,7 @@ use unicode_segmentation::UnicodeSegmentation;
 /// Words of a shingle.
 const WIDTH: usize = 5;
 /// Most of a text that may be found in one source.
-pub const MOST_CONTAINED: f64 = 0.3;
+pub const MAX_CONTAINED: f64 = 0.3;
 /// Likeness from which on two pages are the same page to a search engine.
 pub const NEAR_DUPLICATE: f64 = 0.5;
 

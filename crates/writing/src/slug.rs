@@ -4,7 +4,7 @@ use deunicode::deunicode_with_tofu;
 use searchwright_keywords::words::primary;
 
 /// Bytes of a slug, all of them ASCII.
-pub const MOST_SLUG: usize = 75;
+pub const MAX_SLUG: usize = 75;
 
 /// A slug in kebab case, cut between words; `None` when no letter or digit is left of the text.
 ///
@@ -30,9 +30,9 @@ pub fn slugify(text: &str, language: &str) -> Option<String> {
         .filter(|word| !word.is_empty())
     {
         let gap = usize::from(!slug.is_empty());
-        if slug.len() + gap + word.len() > MOST_SLUG {
+        if slug.len() + gap + word.len() > MAX_SLUG {
             if slug.is_empty() {
-                slug.push_str(&word[..MOST_SLUG]);
+                slug.push_str(&word[..MAX_SLUG]);
             }
             break;
         }
@@ -47,7 +47,7 @@ pub fn slugify(text: &str, language: &str) -> Option<String> {
 
 /// Whether a text is a slug as [`slugify`] makes them.
 pub fn is_slug(text: &str) -> bool {
-    text.len() <= MOST_SLUG
+    text.len() <= MAX_SLUG
         && text.split('-').all(|word| {
             !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
         })
@@ -59,7 +59,7 @@ pub fn unique(slug: &str, mut is_taken: impl FnMut(&str) -> bool) -> String {
     let mut number = 2u64;
     while is_taken(&candidate) {
         let suffix = format!("-{number}");
-        let start = &slug[..slug.len().min(MOST_SLUG - suffix.len())];
+        let start = &slug[..slug.len().min(MAX_SLUG - suffix.len())];
         candidate = format!("{}{suffix}", start.trim_end_matches('-'));
         number += 1;
     }
@@ -70,7 +70,7 @@ pub fn unique(slug: &str, mut is_taken: impl FnMut(&str) -> bool) -> String {
 mod tests {
     use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 
-    use super::{MOST_SLUG, is_slug, slugify, unique};
+    use super::{MAX_SLUG, is_slug, slugify, unique};
 
     #[test]
     fn slugs_of_many_scripts() {
@@ -91,8 +91,8 @@ mod tests {
     #[test]
     fn a_long_one_is_cut_between_words() {
         let slug = slugify(&"word ".repeat(30), "en").unwrap();
-        assert!(slug.len() <= MOST_SLUG && slug.ends_with("-word"));
-        assert_eq!(slugify(&"a".repeat(100), "en").unwrap().len(), MOST_SLUG);
+        assert!(slug.len() <= MAX_SLUG && slug.ends_with("-word"));
+        assert_eq!(slugify(&"a".repeat(100), "en").unwrap().len(), MAX_SLUG);
     }
 
     #[test]
@@ -100,9 +100,9 @@ mod tests {
         let taken = ["tea", "tea-2"];
         assert_eq!(unique("tea", |slug| taken.contains(&slug)), "tea-3");
         assert_eq!(unique("new", |slug| taken.contains(&slug)), "new");
-        let long = "a".repeat(MOST_SLUG);
+        let long = "a".repeat(MAX_SLUG);
         let next = unique(&long, |slug| slug == long);
-        assert!(next.len() == MOST_SLUG && next.ends_with("-2"));
+        assert!(next.len() == MAX_SLUG && next.ends_with("-2"));
     }
 
     proptest! {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::document::{Document, Kind};
 
 /// Question headings from which on a post is a page of questions.
-const LEAST_QUESTIONS: usize = 2;
+const MIN_QUESTIONS: usize = 2;
 
 /// A question that is asked in a heading and answered below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,7 +102,7 @@ pub fn faqs(document: &Document) -> Vec<Faq> {
 pub fn structured_data(posting: &Posting, document: &Document) -> Value {
     let mut graph = vec![blog_posting(posting), breadcrumbs(posting)];
     let faqs = faqs(document);
-    if faqs.len() >= LEAST_QUESTIONS {
+    if faqs.len() >= MIN_QUESTIONS {
         let questions: Vec<Value> = faqs
             .into_iter()
             .map(|faq| {

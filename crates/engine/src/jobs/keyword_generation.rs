@@ -200,7 +200,7 @@ fn material<'a>(gathered: &'a SiteMaterial, wanted: &'a GenerationOrder) -> Mate
         sources: &wanted.sources,
         blocked: Vec::new(),
         known: gathered.known.iter().map(String::as_str).collect(),
-        most: ideas::MOST,
+        most: ideas::MAX_IDEAS,
     }
 }
 

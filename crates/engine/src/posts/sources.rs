@@ -16,7 +16,7 @@ use searchwright_writing::{
     document::Document,
     facts::{Claim, ClaimKind, Sentence, Source, bearing, trace, unverified},
     rivals::Rival,
-    similarity::{MOST_CONTAINED, Shingles},
+    similarity::{MAX_CONTAINED, Shingles},
 };
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -197,12 +197,12 @@ fn too_similar(document: &Document, (names, texts): (&[String], &[Shingles])) ->
     let own = Shingles::from_text(&document.plain_text());
     let shares = texts.iter().map(|text| own.contained_in(text)).zip(names);
     let (share, name) = shares.max_by(|(a, _), (b, _)| a.total_cmp(b))?;
-    (share > MOST_CONTAINED).then(|| PostWarning {
+    (share > MAX_CONTAINED).then(|| PostWarning {
         code: TOO_SIMILAR.to_owned(),
         detail: format!(
             "{:.0} % of the text is also in one source, more than {:.0} %: rephrase it, or quote less",
             share * 100.0,
-            MOST_CONTAINED * 100.0
+            MAX_CONTAINED * 100.0
         ),
         text: None,
         blocks_publishing: true,

@@ -141,9 +141,9 @@ fn texts<'a>(page: &'a Page<'a>) -> impl Iterator<Item = &'a str> {
 /// Whether a page is in a language: by what it declares, and by the stop words of its text.
 pub(super) fn is_in(page: &Page<'_>, language: &str, lexicon: &Lexicon) -> bool {
     /// Texts of fewer words may be lists of names.
-    const FEW: usize = 40;
+    const MIN_WORDS: usize = 40;
     /// Least share of stop words; in running text they are a third to a half.
-    const LEAST: f64 = 0.12;
+    const MIN_STOP_WORD_SHARE: f64 = 0.12;
     if page
         .language
         .is_some_and(|declared| primary(declared) != primary(language))
@@ -158,5 +158,5 @@ pub(super) fn is_in(page: &Page<'_>, language: &str, lexicon: &Lexicon) -> bool 
         words += 1;
         stop += usize::from(lexicon.is_stop(&word.to_lowercase()));
     }
-    words < FEW || stop as f64 >= LEAST * words as f64
+    words < MIN_WORDS || stop as f64 >= MIN_STOP_WORD_SHARE * words as f64
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use url::Url;
 
 use super::{
-    Draft, Evidence, Figures, MOST_EVIDENCE, Material, Page, Source,
+    Draft, Evidence, Figures, MAX_EVIDENCE, Material, Page, Source,
     filters::Rejected,
     profile::{Profile, is_in},
     yake,
@@ -80,7 +80,7 @@ pub(super) fn own_pages(
             if found.written.is_empty() {
                 found.written = written;
             }
-            if found.evidence.len() < MOST_EVIDENCE {
+            if found.evidence.len() < MAX_EVIDENCE {
                 found.evidence.push(Evidence {
                     source: Source::SiteContent,
                     place: page.url.to_owned(),

@@ -8,7 +8,7 @@ use proptest::{
 };
 use searchwright_contract::keywords::Intent;
 
-use super::{Brand, Idea, Ideas, MOST, Material, Page, Product, Rejected, ideas};
+use super::{Brand, Idea, Ideas, MAX_IDEAS, Material, Page, Product, Rejected, ideas};
 use crate::{Source, normalize};
 
 fn shop<'a>() -> Material<'a> {
@@ -65,7 +65,7 @@ fn shop<'a>() -> Material<'a> {
             headings: vec!["Standing desk frame", "Walking pad noise levels"],
             ..Page::default()
         }],
-        most: MOST,
+        most: MAX_IDEAS,
         ..Material::default()
     }
 }
@@ -238,7 +238,7 @@ fn phrases_of_every_page_are_no_topic() {
     let material = Material {
         language: "en",
         pages: pages.collect(),
-        most: MOST,
+        most: MAX_IDEAS,
         ..Material::default()
     };
     let found = ideas(&material);
@@ -278,7 +278,7 @@ proptest! {
             ..Material::default()
         };
         let found = ideas(&material);
-        prop_assert!(found.ideas.len() <= most.min(MOST));
+        prop_assert!(found.ideas.len() <= most.min(MAX_IDEAS));
         let mut seen = HashSet::new();
         for idea in &found.ideas {
             prop_assert_eq!(&idea.normalized, &normalize(&idea.keyword));

@@ -11,7 +11,7 @@ use unicode_segmentation::UnicodeSegmentation as _;
 use crate::words::Lexicon;
 
 /// Most words of a phrase.
-const LONGEST: usize = 3;
+const MAX_PHRASE_WORDS: usize = 3;
 /// Fills the places of a phrase with fewer words.
 const NONE: u32 = u32::MAX;
 
@@ -63,7 +63,7 @@ struct Text {
     terms: Vec<Term>,
     term_ids: HashMap<String, u32>,
     follows: HashMap<(u32, u32), f64>,
-    candidates: HashMap<[u32; LONGEST], Candidate>,
+    candidates: HashMap<[u32; MAX_PHRASE_WORDS], Candidate>,
 }
 
 /// The best phrases of a text, best first.
@@ -75,7 +75,7 @@ pub(super) fn phrases(text: &str, lexicon: &Lexicon, most: usize) -> Vec<Phrase>
         sentences += 1;
     }
     read.weigh_terms(f64::from(sentences));
-    let mut found: Vec<(f64, [u32; LONGEST])> = read
+    let mut found: Vec<(f64, [u32; MAX_PHRASE_WORDS])> = read
         .candidates
         .iter()
         .filter_map(|(words, candidate)| Some((read.score(words, candidate)?, *words)))
@@ -83,7 +83,7 @@ pub(super) fn phrases(text: &str, lexicon: &Lexicon, most: usize) -> Vec<Phrase>
     // ids grow with the place in the text, so equals come in its order
     found.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1)));
     found.truncate(most);
-    let text = |words: [u32; LONGEST]| {
+    let text = |words: [u32; MAX_PHRASE_WORDS]| {
         let words = words.iter().filter(|w| **w != NONE);
         let words: Vec<&str> = words.map(|w| read.words[*w as usize].as_str()).collect();
         words.join(" ")
@@ -111,9 +111,9 @@ impl Text {
                 self.follow(before.term, token.term);
             }
             block.push(token);
-            for length in 1..=LONGEST.min(block.len()) {
+            for length in 1..=MAX_PHRASE_WORDS.min(block.len()) {
                 let phrase = &block[block.len() - length..];
-                let mut key = [NONE; LONGEST];
+                let mut key = [NONE; MAX_PHRASE_WORDS];
                 for (place, token) in key.iter_mut().zip(phrase) {
                     *place = token.word;
                 }
@@ -199,7 +199,7 @@ impl Text {
     }
 
     /// The score of a phrase; `None` when it is none.
-    fn score(&self, words: &[u32; LONGEST], candidate: &Candidate) -> Option<f64> {
+    fn score(&self, words: &[u32; MAX_PHRASE_WORDS], candidate: &Candidate) -> Option<f64> {
         let words: Vec<u32> = words.iter().copied().filter(|w| *w != NONE).collect();
         let terms: Vec<u32> = words.iter().map(|w| self.word_terms[*w as usize]).collect();
         let of = |id: u32| &self.terms[id as usize];

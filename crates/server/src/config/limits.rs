@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::http::rate_limit::Quota;
 
 /// Most of `minutes_between_audits`: a week.
-const MOST_MINUTES_BETWEEN_AUDITS: u32 = 7 * 24 * 60;
+const MAX_MINUTES_BETWEEN_AUDITS: u32 = 7 * 24 * 60;
 
 /// Limits, at least 1 unless they say otherwise.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -70,12 +70,12 @@ impl Limits {
 
     /// Checks `minutes_between_audits`; the error is the name of the setting and the reason.
     pub(super) fn between_audits(&self) -> Result<(), (&'static str, String)> {
-        if self.minutes_between_audits <= MOST_MINUTES_BETWEEN_AUDITS {
+        if self.minutes_between_audits <= MAX_MINUTES_BETWEEN_AUDITS {
             return Ok(());
         }
         Err((
             "limits.minutes_between_audits",
-            format!("has to be at most {MOST_MINUTES_BETWEEN_AUDITS}, a week"),
+            format!("has to be at most {MAX_MINUTES_BETWEEN_AUDITS}, a week"),
         ))
     }
 

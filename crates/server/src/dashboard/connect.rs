@@ -25,7 +25,7 @@ const STYLE: &str = include_str!("../../assets/connect.css");
 const SCRIPT: &str = include_str!("../../assets/handover.js");
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 /// Bytes of a form.
-const LARGEST: usize = 64 << 10;
+const MAX_FORM_BYTES: usize = 64 << 10;
 /// Time in which it has to arrive.
 const ARRIVES_WITHIN: Duration = Duration::from_secs(10);
 
@@ -158,7 +158,7 @@ fn given<'a>(members: &'a BTreeMap<String, String>, name: &str) -> &'a str {
 
 /// The members of a form that arrived whole.
 async fn received(request: Request<Body>) -> Option<BTreeMap<String, String>> {
-    let body = tokio::time::timeout(ARRIVES_WITHIN, to_bytes(request.into_body(), LARGEST)).await;
+    let body = tokio::time::timeout(ARRIVES_WITHIN, to_bytes(request.into_body(), MAX_FORM_BYTES)).await;
     Some(members(&body.ok()?.ok()?))
 }
 

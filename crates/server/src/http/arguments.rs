@@ -79,7 +79,7 @@ fn decode(text: &str) -> Result<String, Problem> {
 }
 
 /// Longest value of `If-Match` or `If-None-Match`.
-pub const LONGEST_TAGS: usize = 1024;
+pub const MAX_TAGS: usize = 1024;
 
 /// The entity tags of `If-Match` or `If-None-Match`, without quotes; `*` stays. A weak tag keeps its `W/`
 /// where bytes count: it matches nothing there (RFC 9110, 13.1.1), and is no mistake.
@@ -95,7 +95,7 @@ pub fn entity_tags(headers: &HeaderMap, name: header::HeaderName) -> Result<Opti
         let text = value
             .to_str()
             .ok()
-            .filter(|t| t.len() <= LONGEST_TAGS)
+            .filter(|t| t.len() <= MAX_TAGS)
             .ok_or_else(malformed)?;
         let found = tags.len();
         let mut rest = text.trim_matches([' ', '\t', ',']);

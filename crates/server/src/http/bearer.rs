@@ -15,7 +15,7 @@ use uuid::Uuid;
 /// replica; on SQLite at once, because a change is announced (`Db::key_generation`).
 const BELIEVED_MILLIS: i64 = 2_000;
 /// Cached keys, at most.
-const MOST_BELIEVED: usize = 10_000;
+const MAX_BELIEVED: usize = 10_000;
 
 /// Cached keys by digest, with their validity.
 type Believed = HashMap<[u8; 32], (Belief, Arc<KeyAccess>)>;
@@ -125,7 +125,7 @@ impl Gate {
 
     fn believe(&self, digest: [u8; 32], belief: Belief, access: &Arc<KeyAccess>) {
         let mut believed = self.believed.lock().unwrap_or_else(PoisonError::into_inner);
-        if believed.len() >= MOST_BELIEVED {
+        if believed.len() >= MAX_BELIEVED {
             believed.clear();
         }
         believed.insert(digest, (belief, access.clone()));

@@ -16,7 +16,7 @@ use super::concurrency::{Concurrency, Turn};
 use crate::config::Limits;
 
 /// Largest body, where no operation says otherwise.
-pub const LARGEST: usize = 1 << 20;
+pub const MAX_BODY_BYTES: usize = 1 << 20;
 
 /// Sender of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -132,7 +132,7 @@ impl Intake {
     ) -> Result<Map<String, Value>, Problem> {
         let largest = match sender {
             Sender::Credential(_) => effect.largest_body(),
-            Sender::Stranger(_) => LARGEST,
+            Sender::Stranger(_) => MAX_BODY_BYTES,
         };
         let body = self.collect(headers, sender, body, largest).await?;
         if body.is_empty() {

@@ -18,7 +18,7 @@ use super::{concurrency::Turn, operations::invoke};
 use crate::app::App;
 
 /// Interval at which it polls for events.
-const POLL: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// Polls without an event after which a keep-alive is sent.
 const SILENT: u32 = 15;
 /// The operation whose answer can be a stream.
@@ -83,7 +83,7 @@ impl Follower {
                 self.arguments.insert("cursor".to_owned(), cursor.clone().into());
                 return Some(written(&page.data, &cursor));
             }
-            tokio::time::sleep(POLL).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
         Some(":\n\n".to_owned())
     }

@@ -23,11 +23,11 @@ use searchwright_contract::{Code, Problem};
 use crate::{app::App, dashboard::connect};
 
 /// Largest request target.
-const LONGEST_URI: usize = 8 * 1024;
+const MAX_URI: usize = 8 * 1024;
 /// Largest headers in bytes, names and values.
-const LARGEST_HEADERS: usize = 16 * 1024;
+const MAX_HEADERS: usize = 16 * 1024;
 /// Most header fields.
-const MOST_FIELDS: usize = 100;
+const MAX_FIELDS: usize = 100;
 
 /// Everything the API listener answers.
 pub fn router(app: Arc<App>) -> Router {
@@ -90,10 +90,10 @@ async fn not_allowed(State(app): State<Arc<App>>, request: Request<Body>) -> Res
 /// Checks the request line and the headers against their limits.
 fn check_head(request: &Request<Body>) -> Result<(), Problem> {
     let length = request.uri().path_and_query().map_or(0, |p| p.as_str().len());
-    if length > LONGEST_URI {
+    if length > MAX_URI {
         return Err(Problem::new(
             Code::UriTooLong,
-            format!("the URI has {length} bytes, at most {LONGEST_URI} are accepted"),
+            format!("the URI has {length} bytes, at most {MAX_URI} are accepted"),
         ));
     }
     let (fields, bytes) = request
@@ -102,11 +102,11 @@ fn check_head(request: &Request<Body>) -> Result<(), Problem> {
         .fold((0, 0), |(fields, bytes), (name, value)| {
             (fields + 1, bytes + name.as_str().len() + value.len())
         });
-    if fields > MOST_FIELDS || bytes > LARGEST_HEADERS {
+    if fields > MAX_FIELDS || bytes > MAX_HEADERS {
         return Err(Problem::new(
             Code::HeadersTooLarge,
             format!(
-                "{fields} header fields of {bytes} bytes, at most {MOST_FIELDS} of {LARGEST_HEADERS} are accepted"
+                "{fields} header fields of {bytes} bytes, at most {MAX_FIELDS} of {MAX_HEADERS} are accepted"
             ),
         ));
     }

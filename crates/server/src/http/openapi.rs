@@ -219,7 +219,7 @@ fn has_tag(endpoint: &Endpoint) -> bool {
 /// Entity tags as the server reads them.
 fn entity_tags() -> Value {
     let tag = "(W/)?\"[!#-~]*\"";
-    json!({ "type": "string", "maxLength": super::arguments::LONGEST_TAGS, "pattern": format!("^(\\*|{tag}([ \\t]*,[ \\t]*{tag})*)$") })
+    json!({ "type": "string", "maxLength": super::arguments::MAX_TAGS, "pattern": format!("^(\\*|{tag}([ \\t]*,[ \\t]*{tag})*)$") })
 }
 
 fn parameter(name: &str, place: &str, required: bool, mut schema: Value) -> Value {

@@ -186,7 +186,7 @@ fn other(page: &Page<'_>) -> Option<UrlId> {
     page.facts.canonical().filter(|target| *target != page.id())
 }
 
-/// The same when it answered 200: what the template of an error page says is not its own.
+/// The canonical if it is another page that answered 200: the canonical of an error page comes from a template.
 fn found(page: &Page<'_>) -> Option<UrlId> {
     other(page).filter(|target| page.index().status(*target) == Some(200))
 }

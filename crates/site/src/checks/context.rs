@@ -103,7 +103,7 @@ impl<'a> Context<'a> {
             .map(|(from, _)| from)
     }
 
-    /// The same, links to what redirects here included; a page may come twice.
+    /// Pages with a followed link to a URL or to a redirect that ends there; a page may come twice.
     pub(super) fn ways_in(&self, id: UrlId) -> impl Iterator<Item = UrlId> + '_ {
         self.addresses(id)
             .flat_map(|address| self.followed_inlinks(address))
@@ -257,7 +257,7 @@ impl<'a> Page<'a> {
             .filter_map(|(purpose, place, found)| Some((*purpose, *place, known.at(*found)?)))
     }
 
-    /// The same of targets on other sites that the crawl asked for.
+    /// Targets of its links on other sites that the crawl asked for, each once.
     pub(super) fn external_targets<'h>(&self, html: &'h HtmlFacts) -> impl Iterator<Item = LinkTarget<'h>> {
         let asked = |id: &UrlId| !self.context.is_internal(*id) && self.index().state(*id) != State::Known;
         let any = self.index().has(self.id(), PageFlags::TO_ASKED);

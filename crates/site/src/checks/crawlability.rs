@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// Addresses of a trap that are named.
-const SAMPLES: usize = 5;
+const MAX_SAMPLES: usize = 5;
 const STATUS: &str = "https://developers.google.com/search/docs/crawling-indexing/http-network-errors";
 
 pub(super) const CHECKS: &[Check] = &[
@@ -291,9 +291,9 @@ fn crawl_trap(site: &Site<'_>) -> Option<Value> {
         {
             // the first ones by name, in whatever order they became known
             let place = samples.partition_point(|sample| *sample < key);
-            if place < SAMPLES {
+            if place < MAX_SAMPLES {
                 samples.insert(place, key);
-                samples.truncate(SAMPLES);
+                samples.truncate(MAX_SAMPLES);
             }
         }
     }

@@ -59,7 +59,7 @@ impl Check {
         self.rests_on.iter().any(counts)
     }
 
-    /// The same, and a page that gave no answer may hold another one. Who is linked to is no orphan.
+    /// Whether a page that gave no answer may hold another link to the page. A page with a link is no orphan.
     pub fn doubts_inlinks(&self, page: UrlId, index: &SiteGraph) -> bool {
         self.counts_inlinks()
             && index.may_be_linked(page)

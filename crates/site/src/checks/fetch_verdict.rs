@@ -20,7 +20,7 @@ pub enum FetchVerdict {
     Beginning,
     /// A page of HTML.
     Whole,
-    /// The same, which has more of something than is kept: bits of `cut`.
+    /// HTML with more of something than is kept: bits of `cut`.
     Cut(u8),
     /// Something else than HTML.
     Other,

@@ -257,7 +257,7 @@ fn all<'h>(page: &Page<'_>, html: &'h HtmlFacts) -> impl Iterator<Item = (UrlId,
         .filter_map(move |link| Some((link.target.filter(|id| *id != own)?, link)))
 }
 
-/// The same, each page once.
+/// Alternates other than the page itself, each once.
 fn others<'h>(page: &Page<'_>, html: &'h HtmlFacts) -> Vec<(UrlId, &'h LinkRel)> {
     let mut seen = HashSet::new();
     all(page, html).filter(|(id, _)| seen.insert(*id)).collect()
@@ -345,7 +345,7 @@ fn macrolanguage(language: &str) -> &str {
     }
 }
 
-/// The same, or one is the macrolanguage of the other.
+/// Whether two codes are the same language, or one is the macrolanguage of the other.
 fn is_same_language(a: &str, b: &str) -> bool {
     a == b || a == macrolanguage(b) || b == macrolanguage(a)
 }

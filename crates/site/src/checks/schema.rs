@@ -70,7 +70,7 @@ const ARTICLES: [&str; 8] = [
 ];
 
 /// Objects within each other that are looked into.
-const DEPTH: usize = 4;
+const MAX_DEPTH: usize = 4;
 /// Properties that name who is behind a page, or whose objects do.
 const NAMING: [&str; 8] = [
     "publisher",
@@ -173,7 +173,7 @@ fn look_within<'h>(outer: &Object<'h>, only_named: bool, found: &mut Vec<(Item<'
                     is_main,
                 ));
             }
-            if depth < DEPTH {
+            if depth < MAX_DEPTH {
                 look_within(properties, !is_main, found, depth + 1);
             }
         }
@@ -204,10 +204,10 @@ fn merge<'h>(items: &mut Vec<Item<'h>>, nested: Vec<(Item<'h>, bool)>, rest: &mu
 
 fn collect<'h>(value: Json<'h>, found: &mut Vec<Item<'h>>, depth: usize) {
     match value {
-        Json::Array(values) if depth < DEPTH => values
+        Json::Array(values) if depth < MAX_DEPTH => values
             .into_iter()
             .for_each(|value| collect(value, found, depth + 1)),
-        Json::Object(mut properties) if depth < DEPTH && found.len() < OBJECTS => {
+        Json::Object(mut properties) if depth < MAX_DEPTH && found.len() < OBJECTS => {
             if let Some(graph) = properties.remove("@graph") {
                 collect(graph, found, depth + 1);
             }
@@ -280,7 +280,7 @@ impl<'h> Item<'h> {
         self.properties.get(name).is_some_and(says_something)
     }
 
-    /// The same, or nothing may be said of what it lacks.
+    /// Whether it has a property, or its extent is not known so that the property may be missing from what was read.
     pub fn has(&self, name: &str) -> bool {
         self.extent != Extent::Whole || self.says(name)
     }

@@ -226,7 +226,7 @@ impl Rules {
         own.unwrap_or(check.severity)
     }
 
-    /// The same by evidence as it is kept, JSON text, which is read only where it matters.
+    /// Severity of one finding by its stored evidence, JSON text, which is parsed only where it matters.
     pub fn severity_by(&self, check: &Check, evidence: &str) -> Severity {
         if !check.has_degrees() {
             return self.severity(check);
@@ -245,7 +245,7 @@ impl Rules {
         severity != Severity::Notice && (check.scored || was_notice)
     }
 
-    /// The same of the time of another version of the ruleset.
+    /// Rules with another version of the ruleset.
     #[must_use]
     pub fn of_version(mut self, text: &str) -> Self {
         self.version = version(text);

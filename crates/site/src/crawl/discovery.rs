@@ -112,7 +112,7 @@ impl Survey {
         (at, Err(FetchError::Broken))
     }
 
-    /// The same; failures that may pass are tried again.
+    /// Follows redirects, and repeats requests whose failure may be temporary.
     async fn follow_patiently(&mut self, url: Url, body_limit: usize, may: &May<'_>) -> (Url, Fetched) {
         let mut delays = self.retry_delays.into_iter();
         loop {

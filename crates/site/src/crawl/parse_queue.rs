@@ -9,7 +9,7 @@ use super::{fetch_task::FetchTask, parse_job::ParseJob};
 /// Pages read in turn, at most.
 const TOGETHER: usize = 16;
 /// Bytes of theirs, unless one alone has more: two milliseconds, in which the thread does nothing for others.
-const BYTES: usize = 384 * 1024;
+const MAX_BYTES: usize = 384 * 1024;
 
 /// A queue from which everybody who puts takes afterwards: then nothing is left.
 #[derive(Debug, Default)]
@@ -27,7 +27,7 @@ impl ParseQueue {
         let some = waiting.iter().take(TOGETHER).take_while(|(_, job)| {
             let is_first = bytes == 0;
             bytes += job.response.body.len();
-            is_first || bytes <= BYTES
+            is_first || bytes <= MAX_BYTES
         });
         let some = some.count();
         waiting.drain(..some).collect()
@@ -91,7 +91,7 @@ mod tests {
         assert_eq!(taken(&[1]), [1]);
         assert_eq!(taken(&[20_000; 17])[..3], [16, 1, 0]);
         assert_eq!(taken(&[200 * 1024; 3]), [1, 1, 1]);
-        assert_eq!(taken(&[BYTES + 1, 1, BYTES, 1]), [1, 1, 1, 1]);
-        assert_eq!(taken(&[100, BYTES - 100, 1]), [2, 1, 0]);
+        assert_eq!(taken(&[MAX_BYTES + 1, 1, MAX_BYTES, 1]), [1, 1, 1, 1]);
+        assert_eq!(taken(&[100, MAX_BYTES - 100, 1]), [2, 1, 0]);
     }
 }

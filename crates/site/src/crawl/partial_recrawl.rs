@@ -19,7 +19,7 @@ pub struct PartialRecrawl {
     pub complete: bool,
 }
 
-/// The same by id, while it grows.
+/// Pages that may be fetched, by id; targets of pages that were fetched again are added.
 #[derive(Debug)]
 pub(super) struct FetchPermit {
     fetched: HashSet<UrlId>,

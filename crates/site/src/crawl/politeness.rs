@@ -18,7 +18,7 @@ const FIRST_STEP: Duration = Duration::from_millis(100);
 /// Answers without complaint before the rate doubles again.
 const CALM: u32 = 20;
 /// Failures in a row after which a host counts as unavailable.
-const FAILURES: u32 = 10;
+const MAX_FAILURES: u32 = 10;
 
 /// Result of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,7 +129,7 @@ impl Pace {
     }
 
     pub(super) fn is_dead(&self) -> bool {
-        self.failures >= FAILURES
+        self.failures >= MAX_FAILURES
     }
 }
 

@@ -111,7 +111,7 @@ pub(super) fn is_media(url: &Url) -> bool {
     is_media_name(url.path())
 }
 
-/// The same by a path, or by a URL without its query.
+/// Whether a path, or a URL without its query, names a media file.
 pub(super) fn is_media_name(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
     let extension = name.rsplit_once('.').map(|(_, extension)| extension);

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Redirects that are followed.
-const HOPS: u8 = 5;
+const MAX_HOPS: u8 = 5;
 /// Most bytes of the page that are read.
 const BODY: usize = 2 << 20;
 /// Least time between two requests begin.
@@ -63,7 +63,7 @@ pub async fn read_page(
     survey.delay = DELAY;
     let mut at = url;
     let mut known: Option<(url::Origin, Policy)> = None;
-    for hop in 0..=HOPS {
+    for hop in 0..=MAX_HOPS {
         let origin = at.origin();
         let policy = match known.take() {
             Some((of, policy)) if of == origin => policy,
@@ -83,7 +83,7 @@ pub async fn read_page(
         }
         let answer = survey.ask(at.clone(), Method::Get, BODY).await?;
         match location(&answer, &at) {
-            Some(target) if hop < HOPS => at = target,
+            Some(target) if hop < MAX_HOPS => at = target,
             _ => {
                 let limits = Limits {
                     text: most_text,

@@ -70,7 +70,7 @@ impl GraphBuilder {
         self.add_refreshed(page, None);
     }
 
-    /// The same of a page that sends its visitors on by a meta refresh, which is an edge as a link is.
+    /// Adds a page that may send its visitors on by a meta refresh, which is an edge as a link is.
     pub(crate) fn add_refreshed(&mut self, page: &PageFacts, refresh: Option<UrlId>) {
         let id = page.id.0 as usize;
         self.reach(id);

@@ -5,7 +5,7 @@ use searchwright_text::minhash::Sketch;
 use crate::page::UrlId;
 
 /// Others of a bucket that one is compared with; buckets of more come of templates that all pages share.
-const COMPARED: usize = 32;
+const MAX_COMPARED: usize = 32;
 
 /// Pages by group.
 #[derive(Debug, Default)]
@@ -83,7 +83,7 @@ impl Pairs {
     /// Compares those of a bucket with some that came before.
     pub fn compare(&mut self, bucket: &[(u32, u32)], mut alike: impl FnMut(usize, usize) -> Option<f64>) {
         for (at, (_, i)) in bucket.iter().enumerate() {
-            for (_, before) in &bucket[at.saturating_sub(COMPARED)..at] {
+            for (_, before) in &bucket[at.saturating_sub(MAX_COMPARED)..at] {
                 let (a, b) = (*before as usize, *i as usize);
                 // nothing more to learn: of a template all pages share all buckets
                 if self.best[b] > 0.0 && self.root(a) == self.root(b) {

@@ -11,7 +11,7 @@ use crate::{origin::Probe, page::UrlId};
 const NEAR: f64 = 0.9;
 
 /// As many pages may be like the answer to a made-up URL, however few there are.
-const FEW: usize = 5;
+const MAX_ALIKE: usize = 5;
 
 /// Phrases by which servers say "not found" with a status of 200; folded, found in the title or first heading.
 const NOT_FOUND: [&str; 23] = [
@@ -142,7 +142,7 @@ pub fn mark(index: &mut SiteGraph, probes: &[Probe], sketches: &[(u32, Sketch)],
         let same = (0..index.states.len()).filter(|id| is_page(id) && same(*id));
         let mut alike: Vec<(u32, u8)> = same.map(|id| (id as u32, 100)).chain(near).collect();
         keep_best(&mut alike);
-        if alike.len() <= FEW.max(pages / 2) && alike.iter().all(|(id, _)| *id != home.0) {
+        if alike.len() <= MAX_ALIKE.max(pages / 2) && alike.iter().all(|(id, _)| *id != home.0) {
             found.extend(alike);
         }
     }

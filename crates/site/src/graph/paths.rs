@@ -12,8 +12,8 @@ use crate::page::UrlId;
 const MAX_STEPS: usize = 32;
 /// Links that are looked at, first few and then more, and compared: most are found by pages that were read before others.
 pub(super) const FEW: usize = 16;
-const LOOKED_AT: usize = 256;
-const COMPARED: usize = 4;
+const MAX_LINKS: usize = 256;
+const MAX_COMPARED: usize = 4;
 
 /// Of URLs, the one before on the way from the start, each looked for once: most ways lead over the same pages. Made when a
 /// way is asked for. Who looks at the same time finds the same.
@@ -65,10 +65,10 @@ impl SiteGraph {
 /// A URL one click nearer to the start that leads here, or that redirects here.
 fn step_back(index: &SiteGraph, at: UrlId) -> Option<UrlId> {
     let depth = index.depth(at)?;
-    let linked = linked(index, at, FEW).or_else(|| linked(index, at, LOOKED_AT));
+    let linked = linked(index, at, FEW).or_else(|| linked(index, at, MAX_LINKS));
     linked.or_else(|| {
         // a redirect costs no click
-        let from = index.redirected_to(at).take(LOOKED_AT);
+        let from = index.redirected_to(at).take(MAX_LINKS);
         let from = from.filter(|from| index.redirect(*from) == Some(at) && index.depth(*from) == Some(depth));
         first(index, from)
     })
@@ -78,13 +78,13 @@ fn step_back(index: &SiteGraph, at: UrlId) -> Option<UrlId> {
 fn linked(index: &SiteGraph, at: UrlId, most: usize) -> Option<UrlId> {
     let depth = index.depths[at.0 as usize];
     // All are looked at without asking in between what the one before was: each waits for memory, and so they wait together.
-    let (mut nearer, mut count) = ([UrlId(0); COMPARED + 1], 0);
+    let (mut nearer, mut count) = ([UrlId(0); MAX_COMPARED + 1], 0);
     for (from, nofollow) in index.inlinks(at).take(most) {
-        nearer[count.min(COMPARED)] = from;
+        nearer[count.min(MAX_COMPARED)] = from;
         let is_nearer = index.depths[from.0 as usize].wrapping_add(1) == depth;
         count += usize::from(is_nearer & !nofollow);
     }
-    first(index, nearer.into_iter().take(count.min(COMPARED)))
+    first(index, nearer.into_iter().take(count.min(MAX_COMPARED)))
 }
 
 /// The first by what pages say: mostly the same one in every crawl, in whatever order pages were read. The text is nearer at hand

@@ -10,7 +10,7 @@ const DAMPING: f64 = 0.85;
 const CLOSE: f64 = 1e-8;
 const ROUNDS: usize = 100;
 /// Redirects that are followed to find the page a link counts for.
-const HOPS: usize = 20;
+const MAX_HOPS: usize = 20;
 
 /// Percentile of each rank, 0 to 100: the share of the other nodes with a smaller rank. A node alone
 /// has 100.
@@ -36,7 +36,7 @@ fn is_node(index: &SiteGraph, id: u32) -> bool {
 /// The page that a link to a URL counts for: of a redirect the one it ends at, of a page that names another as canonical that one.
 fn credited(index: &SiteGraph, target: u32) -> Option<u32> {
     let mut at = target;
-    for _ in 0..HOPS {
+    for _ in 0..MAX_HOPS {
         match index.redirects[at as usize] {
             NONE => break,
             next => at = next,

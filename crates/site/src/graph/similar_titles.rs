@@ -9,7 +9,7 @@ use crate::page::HtmlFacts;
 /// Words kept of title and heading.
 const WORDS: usize = 24;
 /// Words below which nothing is said.
-const LEAST: usize = 2;
+const MIN_WORDS: usize = 2;
 /// Separators between a title and the name of its site.
 const SEPARATORS: [&str; 5] = [" | ", " – ", " — ", " · ", " - "];
 /// Words with a digit: they tell the parts of a series apart.
@@ -67,7 +67,7 @@ impl TitleWords {
             }
         }
         self.words.truncate(kept.min(start + WORDS));
-        if self.words.len() - start < LEAST {
+        if self.words.len() - start < MIN_WORDS {
             self.words.truncate(start);
             return;
         }

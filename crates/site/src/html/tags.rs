@@ -135,7 +135,7 @@ impl Tag {
         }
     }
 
-    /// The same of a name of fewer than eight letters, which eight bytes begin with.
+    /// Tag with a name of fewer than eight letters, which are the first of these eight bytes.
     pub fn of_short(eight: u64, letters: u32) -> Self {
         const SMALL: u64 = u64::from_le_bytes([0x20; 8]);
         Self::packed((eight | SMALL) & ((1 << (8 * letters)) - 1))

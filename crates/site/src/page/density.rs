@@ -5,7 +5,7 @@
 use searchwright_text as text;
 
 /// Words that the contents have at least: of a list of short texts no block looks like content but for a notice about cookies.
-const LEAST: u32 = 100;
+const MIN_WORDS: u32 = 100;
 /// Words between two contents up to which what is there belongs to them. By what trafilatura, readability and jusText keep of
 /// 165 pages, 20 came out best of 10 to 80, for news as for manuals.
 const BETWEEN: u32 = 20;
@@ -61,7 +61,7 @@ pub(super) fn contents(
     };
     let words: u32 = kept().map(|block| block.words).sum();
     // what is left out is less than what is kept
-    (words >= LEAST && kept().map(unlinked).sum::<f64>() * 2.0 >= all).then_some(judged)
+    (words >= MIN_WORDS && kept().map(unlinked).sum::<f64>() * 2.0 >= all).then_some(judged)
 }
 
 /// Algorithm 2, its numbers of words and shares of links.

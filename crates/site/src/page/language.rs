@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use searchwright_text::{self as text, primary};
 
 /// Words of running text below which nothing can be said.
-const LEAST_WORDS: u32 = 50;
+const MIN_WORDS: u32 = 50;
 /// Bytes of running text that are looked at.
 const SAMPLE: usize = 1_000;
 /// A shorter line is a heading, an entry of a list or a button.
@@ -18,7 +18,7 @@ const LOOKED_UP: usize = 100;
 /// Share of the most usual words of its language that running text hardly falls below, percent: English and German have
 /// more than half, in another language they seldom find a fifth.
 const USUAL: usize = 25;
-/// The same of the short lists.
+/// Least share of usual words in a text of a language with a short list, in percent.
 const USUAL_IN_SHORT: usize = 12;
 const CONFIDENCE: f64 = 0.9;
 
@@ -115,10 +115,10 @@ pub(super) fn other_than(declared: &str, lines: &str) -> Option<DetectedLanguage
         }
     }
     sample.truncate(sample.floor_char_boundary(SAMPLE));
-    if sample.len() < 2 * LEAST_WORDS as usize || has_usual_words(&sample, declared) == Some(true) {
+    if sample.len() < 2 * MIN_WORDS as usize || has_usual_words(&sample, declared) == Some(true) {
         return None;
     }
-    if text::words(&sample) < LEAST_WORDS {
+    if text::words(&sample) < MIN_WORDS {
         return None;
     }
     let found = whatlang::detect(&sample)?;
@@ -183,7 +183,7 @@ fn key(word: &[u8]) -> u128 {
     u128::from_le_bytes(sixteen)
 }
 
-/// The same of letters and digits in ASCII, large or small, which stand in a text. Most are taken with what is behind them: a
+/// Key of a word of ASCII letters and digits, in either case, that stands in a text. Most are taken with what is behind them: a
 /// copy of so many bytes is a call, which costs more than all the rest.
 fn ascii_key(text: &[u8], at: usize, word: &[u8]) -> u128 {
     // what makes capitals small leaves digits as they are

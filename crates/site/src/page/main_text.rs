@@ -24,7 +24,7 @@ const MAX_RESERVED: usize = 256 << 10;
 /// Pieces of program text that are remembered; a page with more is about programs.
 const MAX_CODE: usize = 1_000;
 /// Words of a text that is compared with others.
-const LEAST_SKETCHED: u32 = 50;
+const MIN_SKETCHED: u32 = 50;
 /// Characters of the main text kept as evidence.
 const EXCERPT: usize = 300;
 
@@ -229,10 +229,10 @@ impl TextCollector {
         facts.main_words = main.words.total();
         all.join(main.words);
         facts.words = all.total();
-        if facts.main_words >= LEAST_SKETCHED {
+        if facts.main_words >= MIN_SKETCHED {
             facts.sketch = main.sketch;
         }
-        if facts.words >= LEAST_SKETCHED && (!facts.json_ld.is_empty() || facts.objects.is_some()) {
+        if facts.words >= MIN_SKETCHED && (!facts.json_ld.is_empty() || facts.objects.is_some()) {
             facts.unseen = unseen(facts, &folded, &self.text);
         }
         if let Some(lang) = &facts.lang {
@@ -261,7 +261,7 @@ impl TextCollector {
             .map(|((start, place), end)| (*start, end, *place))
     }
 
-    /// The same of blocks, of the parts that are wanted.
+    /// Ranges of the blocks of wanted parts, and the place of each part.
     fn pieces(&self, is_wanted: impl Fn(u8) -> bool) -> impl Iterator<Item = (usize, usize, u8)> {
         let mut breaks = self.breaks.as_slice();
         let mut wanted = self.spans().filter(move |(_, _, place)| is_wanted(*place));

@@ -9,7 +9,7 @@ use searchwright_text::{
 /// A shorter line is a heading or an entry of a list.
 const LINE: usize = 60;
 /// Words of running text that a score is made of, at least.
-const LEAST_WORDS: u32 = 100;
+const MIN_WORDS: u32 = 100;
 /// Bytes of running text whose words are counted first; a paragraph is counted as a whole.
 const COUNTED_FIRST: usize = 1_500;
 /// Texts that score more are not remembered: there is no question that they can be read.
@@ -40,7 +40,7 @@ pub(super) fn hard(language: &str, lines: &str) -> Option<Readability> {
     let rest = paragraphs.skip(beginning.len());
     let primary = primary(language);
     let letters = rough(beginning.iter().copied(), &primary);
-    if letters.words < LEAST_WORDS {
+    if letters.words < MIN_WORDS {
         return None;
     }
     let mut all_letters = rough(rest.clone(), &primary);
@@ -134,7 +134,7 @@ fn rough_bytes(paragraph: &[u8], classes: &[u8; 256], counts: &mut Counts) -> u3
     silent
 }
 
-/// The same of ASCII, 64 bytes at a time.
+/// Counts the words of an ASCII paragraph, 64 bytes at a time.
 fn rough_ascii(paragraph: &[u8], counts: &mut Counts) -> u32 {
     let (mut parts, mut vowels, mut stops, mut es, mut silent) = (0, 0, 0, 0, 0);
     text::simd::each_block(paragraph, |at, block| {

@@ -372,7 +372,7 @@ fn a_file_that_asks_for_too_much_work_forbids() {
     }
 }
 
-/// The same question by trying everything.
+/// Matches a pattern by trying every position; the oracle of the test.
 fn matches_slowly(pattern: &[u8], path: &[u8]) -> bool {
     match pattern {
         [] => true,

@@ -24,7 +24,7 @@ pub(super) fn detect(start: &[u8]) -> Option<&'static Encoding> {
     (![UTF_8, UTF_16LE, UTF_16BE].contains(&declared)).then_some(declared)
 }
 
-/// The same in UTF-8.
+/// A reader that converts its input to UTF-8.
 pub(super) struct Decoded<R> {
     pub inner: R,
     decoder: Decoder,

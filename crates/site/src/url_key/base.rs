@@ -75,7 +75,7 @@ impl Base {
         Some(&self.key)
     }
 
-    /// The same of an absolute URL, which says nothing about others.
+    /// Key of an absolute URL on the origin of the base; `None` for others.
     pub fn key_of_absolute(&mut self, url: &str) -> Option<&str> {
         let path = url.strip_prefix(self.key.get(..self.origin)?)?;
         if path.starts_with('/') {

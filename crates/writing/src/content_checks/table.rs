@@ -12,7 +12,7 @@ use crate::{
     readability::Band,
     sanitise::Target,
     similarity::{NEAR_DUPLICATE, Shingles},
-    slug::{MOST_SLUG, slugify},
+    slug::{MAX_SLUG, slugify},
     structured_data::faqs,
 };
 
@@ -245,13 +245,13 @@ fn one_h1(m: &Measured<'_>) -> Found {
 
 fn slug_length(m: &Measured<'_>) -> Found {
     let characters = length(m.input.slug);
-    passes((1..=MOST_SLUG).contains(&characters), characters as f64)
+    passes((1..=MAX_SLUG).contains(&characters), characters as f64)
 }
 
 fn word_count(m: &Measured<'_>) -> Found {
-    const LEAST: u32 = 600;
+    const MIN_WORDS: u32 = 600;
     const TOO_FEW: u32 = 300;
-    let target = m.input.target_words.unwrap_or(LEAST).max(LEAST);
+    let target = m.input.target_words.unwrap_or(MIN_WORDS).max(MIN_WORDS);
     let share = match m.words {
         words if words >= target => 1.0,
         words if words < TOO_FEW => 0.0,

@@ -82,7 +82,7 @@ fn questions(topic: &str, language: &str) -> Vec<String> {
     let found = ideas::ideas(&ideas::Material {
         language,
         seeds: vec![topic],
-        most: ideas::MOST,
+        most: ideas::MAX_IDEAS,
         ..ideas::Material::default()
     });
     let is_question = |idea: &ideas::Idea| {

@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// Objects within each other that are looked into.
-const DEPTH: usize = 12;
+const MAX_DEPTH: usize = 12;
 
 /// The vocabulary that the names in an object belong to.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub(super) struct UnknownNames {
 
 /// Finds the names in a block of JSON-LD that schema.org does not have.
 pub(super) fn find_unknown(block: &Json<'_>, found: &mut UnknownNames) {
-    look_into(block, Vocabulary::Other, DEPTH, found);
+    look_into(block, Vocabulary::Other, MAX_DEPTH, found);
 }
 
 fn look_into(value: &Json<'_>, outer: Vocabulary, depth: usize, found: &mut UnknownNames) {

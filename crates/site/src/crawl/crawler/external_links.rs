@@ -28,13 +28,13 @@ use crate::{
 };
 
 /// Checks at a time.
-const AT_ONCE: usize = 16;
+const MAX_CONCURRENT: usize = 16;
 /// Alternates that are read at a time.
 const READING: usize = 2;
 /// Failures in a row after which a host is left alone.
-const FAILURES: u8 = 3;
+const MAX_FAILURES: u8 = 3;
 /// Redirects that are followed behind a link, as many as crawlers and browsers at least do.
-const HOPS: u8 = 10;
+const MAX_HOPS: u8 = 10;
 
 /// The links to one host.
 struct Host {
@@ -156,7 +156,7 @@ impl Crawler {
                 .discovery
                 .builder
                 .redirect(id)
-                .filter(|_| is_followed && hops < HOPS)?;
+                .filter(|_| is_followed && hops < MAX_HOPS)?;
             hops += 1;
             if self.discovery.builder.is_internal(id) {
                 return None;
@@ -174,7 +174,7 @@ impl Crawler {
         let name: Box<str> = self.host_of(next.0).into();
         let hosts = &mut self.recorder.checks.hosts;
         match hosts.iter_mut().find(|host| host.name == name) {
-            Some(host) if host.failures < FAILURES => host.waiting.insert(0, next),
+            Some(host) if host.failures < MAX_FAILURES => host.waiting.insert(0, next),
             Some(_) => return,
             None => hosts.push(Host::new(&name, vec![next])),
         }
@@ -195,7 +195,7 @@ impl Crawler {
             if host.busy || host.waiting.is_empty() {
                 continue;
             }
-            if host.next > now || self.recorder.checks.in_flight >= AT_ONCE {
+            if host.next > now || self.recorder.checks.in_flight >= MAX_CONCURRENT {
                 // With all hands busy, an event will wake us.
                 if host.next > now {
                     wake = Some(wake.map_or(host.next, |w| w.min(host.next)));
@@ -304,7 +304,7 @@ impl Crawler {
                 .next
                 .max(Instant::now() + self.config.external_delay.min(Duration::from_secs(60)));
             host.failures = if failed { host.failures + 1 } else { 0 };
-            if host.failures >= FAILURES {
+            if host.failures >= MAX_FAILURES {
                 host.waiting.clear();
             }
         }

@@ -28,11 +28,11 @@ use crate::{
 };
 
 /// Hosts that are asked at a time, and connections to the site among them.
-const AT_ONCE: usize = 16;
+const MAX_CONCURRENT: usize = 16;
 /// Failures in a row after which a host is left alone.
-const FAILURES: u8 = 3;
+const MAX_FAILURES: u8 = 3;
 /// Redirects that are followed.
-const HOPS: u8 = 3;
+const MAX_HOPS: u8 = 3;
 /// Bytes of a card's image that are read: its size stands at the beginning, at most behind a preview of it.
 const CARD_BYTES: usize = 64 * 1024;
 /// Links of llms.txt that are followed.
@@ -98,7 +98,7 @@ impl Crawler {
         self.fetcher.tasks.spawn(async move {
             let lanes = futures_util::stream::iter(lanes);
             lanes
-                .for_each_concurrent(AT_ONCE, |((_, lane), wanted)| {
+                .for_each_concurrent(MAX_CONCURRENT, |((_, lane), wanted)| {
                     asking.lane(wanted, if lane == usize::MAX { delays.1 } else { delays.0 })
                 })
                 .await;
@@ -182,7 +182,7 @@ impl ResourceFetcher {
     async fn lane(&self, wanted: Vec<(Url, u8)>, delay: Duration) {
         let (mut next, mut failures) = (Instant::now(), 0);
         for (url, purposes) in wanted {
-            if next >= self.until || failures >= FAILURES {
+            if next >= self.until || failures >= MAX_FAILURES {
                 // who looks at single pages again is told that this one was left out
                 if self.fresh {
                     self.keep(Resource::new(url.as_str(), purposes, Err(FetchError::Timeout)));
@@ -224,7 +224,7 @@ impl ResourceFetcher {
             let fetched = self.fetcher.fetch(request).await;
             match &fetched {
                 Ok(answer) if answer.status >= 400 && !again => (method, again) = (Method::Get, true),
-                Ok(answer) => match location(answer, &at).filter(|_| hops < HOPS) {
+                Ok(answer) => match location(answer, &at).filter(|_| hops < MAX_HOPS) {
                     Some(target) if !is_allowed(&self.rules, &target) => return Err(FetchError::Denied),
                     Some(target) => (at, hops) = (target, hops + 1),
                     None => return fetched,

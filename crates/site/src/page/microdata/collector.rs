@@ -14,7 +14,7 @@ use super::{
 use crate::{html::tags::Tag, page::OBJECTS};
 
 /// Objects that are open within each other.
-const DEPTH: usize = 16;
+const MAX_DEPTH: usize = 16;
 /// Values kept of all objects.
 const VALUES: usize = 5_000;
 /// Names that one value may have.
@@ -24,7 +24,7 @@ const TEXT: usize = 300;
 /// Bytes of it: one character may have any number of marks.
 const TEXT_BYTES: usize = 4 * TEXT;
 /// Bytes kept of all objects.
-const BYTES: usize = 64 << 10;
+const MAX_BYTES: usize = 64 << 10;
 /// Characters kept of a type or the name of a property.
 const NAME: usize = 80;
 /// Types kept of what is no object here.
@@ -38,7 +38,7 @@ pub(in crate::page) struct ItemCollector {
     open: Vec<Element>,
     /// Objects before this one may have ended too early.
     doubtful_before: usize,
-    /// The same of those that are such elements: there was an end tag too many.
+    /// Elements with such an end tag too many, by tag.
     surplus: Vec<(Tag, usize)>,
     /// Objects there were when those that were open became doubtful last.
     doubted: usize,
@@ -120,7 +120,7 @@ impl ItemCollector {
     ) {
         let outer = self.open.last().map(|element| (element.object, element.objects));
         let objects = outer.map_or(0, |(_, objects)| objects) + 1;
-        if self.cut || self.items.len() >= OBJECTS || objects > DEPTH {
+        if self.cut || self.items.len() >= OBJECTS || objects > MAX_DEPTH {
             self.cut_off();
             return;
         }
@@ -297,7 +297,7 @@ impl ItemCollector {
                 continue;
             }
             let mut source = String::new();
-            let Some(is_whole) = self.write(place, &mut source, BYTES - bytes) else {
+            let Some(is_whole) = self.write(place, &mut source, MAX_BYTES - bytes) else {
                 kept.cut = true;
                 continue;
             };

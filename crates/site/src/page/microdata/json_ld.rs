@@ -52,7 +52,7 @@ impl CollectedItem {
 }
 
 /// Values of one property that are compared, so that what templates repeat is said once.
-const COMPARED: usize = 8;
+const MAX_COMPARED: usize = 8;
 
 impl ItemCollector {
     /// Writes an object and all in it behind `out`, and whether each of them is known whole; `None` when `out` got longer than
@@ -71,7 +71,7 @@ impl ItemCollector {
         let mut properties = BTreeMap::<&str, Vec<&PropertyValue>>::new();
         for (name, value) in &thing.properties {
             let values = properties.entry(name).or_default();
-            if !values.iter().take(COMPARED).any(|known| *known == value) {
+            if !values.iter().take(MAX_COMPARED).any(|known| *known == value) {
                 values.push(value);
             }
         }
