@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use async_trait::async_trait;
 use bytes::Bytes;
 use http::Method;
 use searchwright_contract::keywords::KeywordSource;
@@ -16,7 +17,7 @@ use super::{
     error::{ProviderError, Why},
     exchange,
     exchange::Terms,
-    keyword_data::{Answering, Found, KeywordData, Market, within},
+    keyword_data::{Found, KeywordData, Market, within},
 };
 use crate::Credentials;
 
@@ -127,6 +128,7 @@ impl Autocomplete {
     }
 }
 
+#[async_trait]
 impl KeywordData for Autocomplete {
     fn provider(&self) -> &'static str {
         "autocomplete"
@@ -141,12 +143,15 @@ impl KeywordData for Autocomplete {
         1
     }
 
-    fn ideas<'a>(&'a self, seeds: &'a [String], market: &'a Market, _: Option<&'a str>) -> Answering<'a> {
-        Box::pin(async move {
-            within(seeds.len(), 1)?;
-            let seed = seeds.first().map_or("", String::as_str);
-            self.suggestions(seed, market).await
-        })
+    async fn ideas(
+        &self,
+        seeds: &[String],
+        market: &Market,
+        _: Option<&str>,
+    ) -> Result<Found, ProviderError> {
+        within(seeds.len(), 1)?;
+        let seed = seeds.first().map_or("", String::as_str);
+        self.suggestions(seed, market).await
     }
 }
 

@@ -6,6 +6,7 @@
 
 use std::{collections::HashMap, fmt};
 
+use async_trait::async_trait;
 use base64::Engine as _;
 use http::{HeaderValue, header};
 use searchwright_contract::keywords::{Intent, KeywordSource};
@@ -19,7 +20,7 @@ use super::{
     error::{Partial, ProviderError, Why},
     exchange,
     exchange::{Terms, post_json, secret_header},
-    keyword_data::{Answering, Found, KeywordData, Market, within},
+    keyword_data::{Found, KeywordData, Market, within},
 };
 use crate::Credentials;
 
@@ -88,20 +89,6 @@ impl DataForSeo {
             _ => Vec::new(),
         };
         Ok((results, cost.map(|c| (c * 1e6).ceil() as u64)))
-    }
-
-    /// Ideas that share words or meaning with the seeds, at most 200 of them.
-    pub async fn keyword_ideas(
-        &self,
-        seeds: &[String],
-        market: &Market,
-        after: Option<&str>,
-    ) -> Result<Found, ProviderError> {
-        within(seeds.len(), MOST_SEEDS)?;
-        let mut task = self.market(market, true)?;
-        task["keywords"] = json!(seeds);
-        self.page("dataforseo_labs/google/keyword_ideas/live", task, after)
-            .await
     }
 
     /// Keywords that contain the seed.
@@ -240,8 +227,41 @@ impl DataForSeo {
         }
         Ok(task)
     }
+}
 
-    async fn all_metrics(&self, keywords: &[String], market: &Market) -> Result<Found, ProviderError> {
+#[async_trait]
+impl KeywordData for DataForSeo {
+    fn provider(&self) -> &'static str {
+        "dataforseo"
+    }
+
+    fn source(&self) -> KeywordSource {
+        KeywordSource::Dataforseo
+    }
+
+    fn most_seeds(&self) -> usize {
+        MOST_SEEDS
+    }
+
+    /// Ideas that share words or meaning with the seeds, at most 200 of them.
+    async fn ideas(
+        &self,
+        seeds: &[String],
+        market: &Market,
+        after: Option<&str>,
+    ) -> Result<Found, ProviderError> {
+        within(seeds.len(), MOST_SEEDS)?;
+        let mut task = self.market(market, true)?;
+        task["keywords"] = json!(seeds);
+        self.page("dataforseo_labs/google/keyword_ideas/live", task, after)
+            .await
+    }
+
+    fn most_keywords(&self) -> usize {
+        MOST_KEYWORDS
+    }
+
+    async fn metrics(&self, keywords: &[String], market: &Market) -> Result<Found, ProviderError> {
         within(keywords.len(), MOST_KEYWORDS)?;
         let mut found = self.search_volume(keywords, market).await?;
         let mut places: HashMap<String, usize> = HashMap::new();
@@ -281,32 +301,6 @@ impl DataForSeo {
             }
         }
         Ok(found)
-    }
-}
-
-impl KeywordData for DataForSeo {
-    fn provider(&self) -> &'static str {
-        "dataforseo"
-    }
-
-    fn source(&self) -> KeywordSource {
-        KeywordSource::Dataforseo
-    }
-
-    fn most_seeds(&self) -> usize {
-        MOST_SEEDS
-    }
-
-    fn ideas<'a>(&'a self, seeds: &'a [String], market: &'a Market, after: Option<&'a str>) -> Answering<'a> {
-        Box::pin(self.keyword_ideas(seeds, market, after))
-    }
-
-    fn most_keywords(&self) -> usize {
-        MOST_KEYWORDS
-    }
-
-    fn metrics<'a>(&'a self, keywords: &'a [String], market: &'a Market) -> Answering<'a> {
-        Box::pin(self.all_metrics(keywords, market))
     }
 }
 

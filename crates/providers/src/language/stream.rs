@@ -10,13 +10,12 @@ use searchwright_site::fetch::FetchError;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 
-use super::{Chunk, Finish, Generation, Prompt, prices::Price};
+use super::{Chunk, Finish, Generation, Prompt, chat::ChatDialect, prices::Price};
 use crate::{
-    Provider, anthropic,
+    Provider,
     error::{Partial, ProviderError, Usage, Why},
     exchange,
     exchange::Terms,
-    gemini, openai,
     sse::{Event, Parser},
 };
 
@@ -236,12 +235,7 @@ pub fn replay<'p>(
     provider: Provider,
     pieces: impl IntoIterator<Item = &'p [u8]>,
 ) -> Option<(String, Option<Finish>)> {
-    let read: Read = match provider {
-        Provider::OpenAi => openai::read,
-        Provider::Anthropic => anthropic::read,
-        Provider::Gemini => gemini::read,
-        _ => return None,
-    };
+    let read = ChatDialect::find(provider)?.read;
     let (mut parser, mut events, mut seen) = (Parser::default(), Vec::new(), Seen::default());
     for piece in pieces {
         parser.push(piece, &mut events);
