@@ -1,5 +1,8 @@
 //! Files in a folder of the server: one Markdown file per post, written as a whole or not at all.
 
+#[cfg(test)]
+mod tests;
+
 use std::{
     fs, io,
     io::Write as _,

@@ -1,5 +1,7 @@
 //! The vendors: what a person enters to connect each, what it can do, and how it is reached.
 
+#[cfg(test)]
+mod conformance;
 mod contentful;
 mod directus;
 #[cfg(test)]

@@ -1,6 +1,9 @@
 //! Any receiver of a signed POST (Standard Webhooks 1.0.0). It cannot be asked what it has; the same message sent again has the same
 //! `webhook-id`, by which a receiver knows that it has it already.
 
+#[cfg(test)]
+mod tests;
+
 use async_trait::async_trait;
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Method, header};
