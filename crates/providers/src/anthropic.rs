@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{
     error::ProviderError,
-    exchange::secret_header,
+    http::secret_header,
     language::{
         Finish, Prompt,
         chat::{ChatDialect, ChatModel, Headers},

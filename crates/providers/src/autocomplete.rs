@@ -15,8 +15,7 @@ use tokio::{sync::Mutex, time::Instant};
 use super::{
     account::Account,
     error::{ProviderError, Why},
-    exchange,
-    exchange::Terms,
+    http::{Terms, build_request, fetch_json},
     keyword_data::{Found, KeywordData, Market, within},
 };
 use crate::Credentials;
@@ -102,12 +101,12 @@ impl Autocomplete {
 
     async fn suggestions(&self, seed: &str, market: &Market) -> Result<Found, ProviderError> {
         self.turns.take().await?;
-        let request = exchange::request(Method::GET, &self.address(seed, market), Bytes::new())?;
+        let request = build_request(Method::GET, &self.address(seed, market), Bytes::new())?;
         let terms = Terms {
             charges: false,
             secrets: &[],
         };
-        let answer = exchange::json(&self.client.0, request, terms).await?;
+        let answer = fetch_json(&self.client.0, request, terms).await?;
         // `["seed", ["suggestion", …], …]`
         let list = answer
             .get(1)

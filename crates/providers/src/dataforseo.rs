@@ -18,8 +18,7 @@ use serde_json::{Value, json};
 use super::{
     account::Account,
     error::{Partial, ProviderError, Why},
-    exchange,
-    exchange::{Terms, post_json, secret_header},
+    http::{Terms, error_message, fetch_json, post_json, secret_header},
     keyword_data::{Found, KeywordData, Market, within},
 };
 use crate::Credentials;
@@ -73,7 +72,7 @@ impl DataForSeo {
             charges: true,
             secrets: &secrets,
         };
-        let mut answer = exchange::json(&self.client, request, terms).await?;
+        let mut answer = fetch_json(&self.client, request, terms).await?;
         judge(&answer, terms)?;
         let task = answer
             .pointer_mut("/tasks/0")
@@ -318,7 +317,7 @@ fn judge(of: &Value, terms: Terms<'_>) -> Result<(), ProviderError> {
         40200 | 40203 | 40210 => Why::Quota,
         _ => Why::Request,
     };
-    let words = exchange::words(of).and_then(|text| excerpt(text, terms.secrets));
+    let words = error_message(of).and_then(|text| excerpt(text, terms.secrets));
     Err(ProviderError::refused_with(why, words))
 }
 

@@ -3,7 +3,9 @@
 use std::{fmt, time::Duration};
 
 use searchwright_contract::{Code, Problem};
-use searchwright_site::fetch::FetchError;
+use searchwright_outbound::{Ambiguous, Loss, NotSent, RequestError};
+
+use super::http::{Terms, rejection};
 
 /// Wait when a provider asks for patience without saying how long.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -140,16 +142,19 @@ impl ProviderError {
         }))
     }
 
-    /// Converts the error of an HTTP exchange. A provider that answers for free may be asked again; one that charges
-    /// may not, once the request was sent.
-    pub(super) fn of_fetch(error: &FetchError, charges: bool) -> Self {
+    /// Converts the error of a request. A provider that answers for free may be asked again; one that charges may
+    /// not, once the request was sent.
+    pub(super) fn from_request(error: &RequestError, terms: Terms<'_>) -> Self {
         match error {
-            FetchError::Denied => Self::refused(Why::Address),
-            FetchError::Dns | FetchError::Connect | FetchError::Tls | FetchError::Certificate(_) => {
-                Self::Unavailable
-            }
-            FetchError::Timeout | FetchError::Broken if charges => Self::Uncertain(Box::default()),
-            FetchError::Timeout | FetchError::Broken => Self::Unavailable,
+            RequestError::NotSent(NotSent::Address) => Self::refused(Why::Address),
+            RequestError::NotSent(NotSent::Dns | NotSent::Connect | NotSent::Tls) => Self::Unavailable,
+            RequestError::Rejected(answer) => rejection(answer, terms),
+            RequestError::Ambiguous(Ambiguous {
+                cause: Loss::Oversized,
+                ..
+            }) => Self::refused(Why::Unreadable),
+            RequestError::Ambiguous(_) if terms.charges => Self::Uncertain(Box::default()),
+            RequestError::Ambiguous(_) => Self::Unavailable,
         }
     }
 }
@@ -209,26 +214,47 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_not_sent_may_be_sent_again() {
-        use FetchError::{Broken, Connect, Denied, Dns, Timeout, Tls};
+    fn request_that_was_not_sent_may_be_sent_again() {
+        let of = |error: RequestError, charges| {
+            let secrets = &[];
+            ProviderError::from_request(&error, Terms { charges, secrets })
+        };
         for charges in [true, false] {
-            for error in [Dns, Connect, Tls] {
-                assert_eq!(
-                    ProviderError::of_fetch(&error, charges),
-                    ProviderError::Unavailable
-                );
+            for cause in [NotSent::Dns, NotSent::Connect, NotSent::Tls] {
+                assert_eq!(of(cause.into(), charges), ProviderError::Unavailable);
             }
             assert_eq!(
-                ProviderError::of_fetch(&Denied, charges),
+                of(NotSent::Address.into(), charges),
                 ProviderError::refused(Why::Address)
             );
         }
-        for error in [Timeout, Broken] {
-            assert!(matches!(
-                ProviderError::of_fetch(&error, true),
-                ProviderError::Uncertain(_)
-            ));
-            assert_eq!(ProviderError::of_fetch(&error, false), ProviderError::Unavailable);
+    }
+
+    #[test]
+    fn lost_answer_is_uncertain_where_it_may_be_charged() {
+        for (cause, status) in [
+            (Loss::Timeout, None),
+            (Loss::Broken, None),
+            (Loss::Timeout, Some(200)),
+        ] {
+            let lost = RequestError::Ambiguous(Ambiguous { cause, status });
+            let of = |charges| {
+                let secrets = &[];
+                ProviderError::from_request(&lost, Terms { charges, secrets })
+            };
+            assert_eq!(of(true), ProviderError::Uncertain(Box::default()));
+            assert_eq!(of(false), ProviderError::Unavailable);
+        }
+        for charges in [true, false] {
+            let lost = RequestError::Ambiguous(Ambiguous {
+                cause: Loss::Oversized,
+                status: Some(200),
+            });
+            let secrets = &[];
+            assert_eq!(
+                ProviderError::from_request(&lost, Terms { charges, secrets }),
+                ProviderError::refused(Why::Unreadable)
+            );
         }
     }
 }

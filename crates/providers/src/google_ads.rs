@@ -18,8 +18,8 @@ use super::{
     account::{Account, Provider},
     dataforseo::{level, sorted},
     error::{ProviderError, Why},
-    exchange::secret_header,
     google::Google,
+    http::secret_header,
     keyword_data::{Found, KeywordData, Market, within},
 };
 use crate::Credentials;

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{
     error::ProviderError,
-    exchange::bearer,
+    http::bearer,
     language::{
         Finish, Prompt,
         chat::{ChatDialect, ChatModel, Headers},

@@ -12,8 +12,8 @@ use secrecy::SecretString;
 use serde_json::{Map, Value};
 
 use super::{
+    error::{Trouble, Why},
     marker::Marker,
-    trouble::{Trouble, Why},
 };
 
 /// Values that a connection was made with.

@@ -19,8 +19,9 @@ use crate::{
     account::{Account, Provider},
     anthropic,
     error::{ProviderError, Why},
-    exchange::post_json,
-    gemini, openai,
+    gemini,
+    http::post_json,
+    openai,
 };
 
 /// Headers of a request.

@@ -5,8 +5,8 @@ use std::{collections::VecDeque, fmt, sync::Arc};
 
 use bytes::Bytes;
 use futures_util::stream;
-use searchwright_outbound::{Guarded, Piece, Streamed};
-use searchwright_site::fetch::FetchError;
+use http::{HeaderMap, Request};
+use searchwright_outbound::{Guarded, Piece, Rejected, RequestError, Streamed};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 
@@ -14,8 +14,7 @@ use super::{Chunk, Finish, Generation, Prompt, chat::ChatDialect, prices::Price}
 use crate::{
     Provider,
     error::{Partial, ProviderError, Usage, Why},
-    exchange,
-    exchange::Terms,
+    http::{Terms, is_of_type, rejection},
     sse::{Event, Parser},
 };
 
@@ -23,6 +22,12 @@ use crate::{
 const LARGEST: usize = 64 * 1024 * 1024;
 /// Most of an error page that is read.
 const LARGEST_ERROR: usize = 64 * 1024;
+
+/// Models charge for what they do, and what failed has no words to be kept from.
+const CHARGED: Terms<'_> = Terms {
+    charges: true,
+    secrets: &[],
+};
 
 /// Parts of an answer that events have added so far.
 #[derive(Debug, Default)]
@@ -83,7 +88,7 @@ impl fmt::Debug for Wire {
 
 struct Exchange {
     wire: Arc<Wire>,
-    request: Option<http::Request<Bytes>>,
+    request: Option<Request<Bytes>>,
     streamed: Option<Streamed>,
     parser: Parser,
     events: VecDeque<Event>,
@@ -94,7 +99,7 @@ struct Exchange {
 }
 
 /// The answer to a request that has been prepared.
-pub fn generate(wire: &Arc<Wire>, request: Result<http::Request<Bytes>, ProviderError>) -> Generation {
+pub fn generate(wire: &Arc<Wire>, request: Result<Request<Bytes>, ProviderError>) -> Generation {
     let wire = wire.clone();
     let exchange = request.map(|request| Exchange {
         wire,
@@ -145,19 +150,24 @@ impl Exchange {
                     self.parser.push(&bytes, &mut events);
                     self.events.extend(events);
                 }
-                Ok(Piece::End) | Err(FetchError::Timeout | FetchError::Broken) => return self.end(),
+                Ok(Piece::End) => return self.end(),
                 Ok(Piece::Cut(_)) => {
                     return Err(ProviderError::refused_after(Why::Unreadable, self.partial()));
                 }
-                Err(error) => return Err(ProviderError::of_fetch(&error, true)),
+                Err(error) => {
+                    return match error.into() {
+                        RequestError::Ambiguous(_) => self.end(),
+                        error => Err(ProviderError::from_request(&error, CHARGED)),
+                    };
+                }
             }
         }
     }
 
-    async fn open(&self, request: http::Request<Bytes>) -> Result<Streamed, ProviderError> {
+    async fn open(&self, request: Request<Bytes>) -> Result<Streamed, ProviderError> {
         let sent = self.wire.client.stream(request, LARGEST).await;
-        let mut answer = sent.map_err(|e| ProviderError::of_fetch(&e, true))?;
-        if answer.status == 200 && exchange::is_of_type(&answer.headers, "text/event-stream") {
+        let mut answer = sent.map_err(|error| ProviderError::from_request(&error.into(), CHARGED))?;
+        if answer.status == 200 && is_of_type(&answer.headers, "text/event-stream") {
             return Ok(answer);
         }
         let mut body = Vec::new();
@@ -178,7 +188,7 @@ impl Exchange {
             200 => error_in(&body).unwrap_or(200),
             other => other,
         };
-        Err(exchange::failed(status, &answer.headers, &body, terms))
+        Err(rejection(&Rejected::read(status, answer.headers, &body), terms))
     }
 
     fn take(&mut self, event: &Event) -> Result<(), ProviderError> {
@@ -186,11 +196,8 @@ impl Exchange {
             Oddity::Unreadable => ProviderError::refused_after(Why::Unreadable, self.partial()),
             // An error before any text is one like those before the stream; later ones lose an answer.
             Oddity::Error(status) if self.text.is_empty() && self.seen.text.is_empty() => {
-                let terms = Terms {
-                    charges: true,
-                    secrets: &[],
-                };
-                exchange::failed(status, &http::HeaderMap::new(), b"", terms)
+                let answer = Rejected::read(status, HeaderMap::new(), b"");
+                rejection(&answer, CHARGED)
             }
             Oddity::Error(_) => ProviderError::Uncertain(Box::new(self.partial())),
         })

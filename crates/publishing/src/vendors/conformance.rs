@@ -16,8 +16,8 @@ use super::{
 };
 use crate::{
     Marker,
+    error::{Trouble, Why},
     publisher::{Account, Item, Publisher, Remote, Visible, Wanted},
-    trouble::{Trouble, Why},
     values::is_same_version,
 };
 
@@ -640,7 +640,7 @@ pub(super) async fn item_lives_until_it_is_unpublished(publisher: &dyn Publisher
     assert!(!is_same_version(&made.version, &changed.version));
     assert_eq!(
         find(None, &first.marker, "a-b").await,
-        [changed.clone()],
+        std::slice::from_ref(&changed),
         "the old one is gone"
     );
 
@@ -648,7 +648,7 @@ pub(super) async fn item_lives_until_it_is_unpublished(publisher: &dyn Publisher
     assert_eq!(hidden.visible, Visible::Draft);
     assert_eq!(
         find(Some(&hidden.id), &first.marker, "c-d").await,
-        [hidden.clone()]
+        std::slice::from_ref(&hidden)
     );
     let shown = publisher.update(&hidden, &second).await.unwrap();
     assert_eq!((shown.visible, &shown.id), (Visible::Live, &hidden.id));

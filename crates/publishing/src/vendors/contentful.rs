@@ -16,9 +16,9 @@ use tokio::sync::OnceCell;
 use super::{ALL, Input, Vendor};
 use crate::{
     Context, Marker,
-    exchange::{Body, Server, escaped},
+    error::{Cause, Trouble, Why},
+    http::{Body, Server, escaped},
     publisher::{Account, Connection, Item, Publisher, Remote, Visible, Wanted},
-    trouble::{Trouble, Why},
     values::{Member, below, id, list, members, text, version},
 };
 
@@ -231,7 +231,7 @@ impl Contentful {
         let put = self.write(&path, headers, Some(&body)).await?;
         let shown = self.show(put, item.live).await.map_err(Trouble::midway)?;
         self.remote(chosen, &shown).ok_or(Trouble::Unclear {
-            what: Why::Unreadable.word(),
+            cause: Cause::Unreadable,
             status: Some(200),
         })
     }
@@ -355,7 +355,7 @@ impl Publisher for Contentful {
         let path = format!("{}/entries/{}", self.home()?, escaped(&remote.id));
         let entry = self.hide(&path).await?;
         self.remote(chosen, &entry).ok_or(Trouble::Unclear {
-            what: Why::Unreadable.word(),
+            cause: Cause::Unreadable,
             status: Some(200),
         })
     }

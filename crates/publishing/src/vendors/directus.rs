@@ -13,10 +13,10 @@ use tokio::sync::OnceCell;
 
 use super::{ALL, Input, Vendor};
 use crate::{
-    Context, Marker, exchange,
-    exchange::{Server, escaped},
+    Context, Marker,
+    error::{Trouble, Why},
+    http::{Server, escaped, form_body},
     publisher::{Account, Connection, Item, Picture, Publisher, Remote, Uploaded, Visible, Wanted},
-    trouble::{Trouble, Why},
     values::{Member, address, below, host, id, list, marked, members, text, unmarked, version},
 };
 
@@ -338,7 +338,7 @@ impl Publisher for Directus {
         }
         let alt = picture.alt.as_deref().unwrap_or_default();
         let fields = [("title", alt), ("description", alt)];
-        let (headers, body) = exchange::form(&fields, "file", picture)?;
+        let (headers, body) = form_body(&fields, "file", picture)?;
         let sent = self
             .server
             .write_bytes(Method::POST, &format!("/files?{FIELDS}"), headers, body)

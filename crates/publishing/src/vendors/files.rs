@@ -14,9 +14,10 @@ use searchwright_contract::integrations::{Field, Place, Provider};
 
 use super::{ALL, Input, Vendor};
 use crate::{
-    Context, front_matter,
+    Context,
+    error::{Trouble, Why},
+    front_matter,
     publisher::{Account, Connection, Item, Picture, Publisher, Remote, Uploaded, Wanted},
-    trouble::{Trouble, Why},
 };
 
 pub(super) const VENDOR: Vendor = Vendor {

@@ -16,10 +16,10 @@ use sha2::Sha256;
 
 use super::{ALL, Input, Vendor};
 use crate::{
-    Context, Marker, exchange,
-    exchange::{Answer, Body, Server, escaped},
+    Context, Marker,
+    error::{Trouble, Why},
+    http::{Answer, Body, Server, escaped, form_body, json_body},
     publisher::{Account, Connection, Item, Picture, Publisher, Remote, Uploaded, Visible, Wanted},
-    trouble::{Trouble, Why},
     values::{Member, address, host, id, list, members, text, version},
 };
 
@@ -176,7 +176,7 @@ impl Ghost {
     }
 
     async fn write(&self, method: Method, path: &str, post: &Value) -> Result<Remote, Trouble> {
-        let body = exchange::json(&json!({ "posts": [post] }));
+        let body = json_body(&json!({ "posts": [post] }));
         let sent = self.send(method, path, Some(body), true).await?;
         sent.made(|body| Self::remote(body.pointer("/posts/0")?))
     }
@@ -288,7 +288,7 @@ impl Publisher for Ghost {
 
     async fn upload(&self, picture: &Picture) -> Result<Uploaded, Trouble> {
         let fields = [("purpose", "image"), ("ref", &*picture.name)];
-        let body = exchange::form(&fields, "file", picture)?;
+        let body = form_body(&fields, "file", picture)?;
         let sent = self
             .send(Method::POST, "/images/upload/", Some(body), true)
             .await?;

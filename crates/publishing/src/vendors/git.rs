@@ -14,9 +14,10 @@ use url::Host;
 
 use super::{ALL, Input, Vendor, files::below};
 use crate::{
-    Context, front_matter,
+    Context,
+    error::{Cause, Trouble, Why},
+    front_matter,
     publisher::{Account, Connection, Item, Picture, Publisher, Remote, Uploaded, Wanted},
-    trouble::{Trouble, Why},
 };
 
 pub(super) const VENDOR: Vendor = Vendor {
@@ -121,7 +122,7 @@ impl Git {
         access.at = Some((
             host.to_string(),
             port,
-            reached.map_err(|error| Trouble::of_fetch(&error, false))?,
+            reached.map_err(|error| Trouble::from_request(&error.into(), false, &[]))?,
         ));
         access.address = url;
         access.username = match self.connection.setting("username") {
@@ -146,7 +147,7 @@ impl Git {
         let access = self.access().await?;
         let done = tokio::task::spawn_blocking(move || work(&Repository::open(access)?));
         done.await.unwrap_or(Err(Trouble::NotNow {
-            what: "status",
+            cause: Cause::Status,
             after: None,
         }))
     }
@@ -178,7 +179,7 @@ impl Git {
             }
         });
         done.await.unwrap_or(Err(Trouble::Unclear {
-            what: "broken",
+            cause: Cause::Broken,
             status: None,
         }))
     }

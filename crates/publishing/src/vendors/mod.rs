@@ -23,8 +23,8 @@ use searchwright_contract::integrations::{Capabilities, Provider};
 
 use super::{
     Context,
+    error::Trouble,
     publisher::{Connection, Publisher},
-    trouble::Trouble,
 };
 
 /// A value that a person enters to connect a provider.

@@ -19,9 +19,9 @@ use tokio::sync::OnceCell;
 use super::{ALL, Input, Vendor};
 use crate::{
     Context, Marker,
-    exchange::{Server, escaped},
+    error::{Cause, Trouble, Why},
+    http::{Server, escaped},
     publisher::{Account, Connection, Item, Publisher, Remote, Visible, Wanted},
-    trouble::{Trouble, Why},
     values::{Member, below, id, list, members, text, version},
 };
 
@@ -103,7 +103,7 @@ impl Notion {
             Err(Trouble::Refused {
                 why: Why::Conflict, ..
             }) => Err(Trouble::NotNow {
-                what: "status",
+                cause: Cause::Status,
                 after: None,
             }),
             answer => answer?.made(|body| body.is_object().then(|| body.clone())),
@@ -242,7 +242,7 @@ impl Notion {
             Trouble::Refused {
                 why: Why::Unreadable, ..
             } => Trouble::Unclear {
-                what: Why::Unreadable.word(),
+                cause: Cause::Unreadable,
                 status: Some(200),
             },
             other => other,

@@ -16,9 +16,9 @@ use tokio::sync::OnceCell;
 use super::{ALL, Input, Vendor};
 use crate::{
     Context, Marker,
-    exchange::Server,
+    error::{Trouble, Why},
+    http::Server,
     publisher::{Account, Connection, Item, Publisher, Remote, Visible, Wanted},
-    trouble::{Trouble, Why},
     values::{Member, address, host, list, members, text, version},
 };
 

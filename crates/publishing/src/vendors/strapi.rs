@@ -16,10 +16,10 @@ use tokio::sync::OnceCell;
 
 use super::{ALL, Input, Vendor};
 use crate::{
-    Context, Marker, exchange,
-    exchange::{Server, escaped},
+    Context, Marker,
+    error::{Trouble, Why},
+    http::{Server, escaped, form_body},
     publisher::{Account, Connection, Item, Picture, Publisher, Remote, Uploaded, Visible, Wanted},
-    trouble::{Trouble, Why},
     values::{address, below, host, id, list, marked, members, text, unmarked, version},
 };
 
@@ -294,7 +294,7 @@ impl Publisher for Strapi {
             }
         }
         let about = json!({ "name": picture.name, "alternativeText": picture.alt }).to_string();
-        let (headers, body) = exchange::form(&[("fileInfo", &about)], "files", picture)?;
+        let (headers, body) = form_body(&[("fileInfo", &about)], "files", picture)?;
         let sent = self
             .server
             .write_bytes(Method::POST, "/api/upload", headers, body)

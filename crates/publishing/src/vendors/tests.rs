@@ -15,8 +15,8 @@ use uuid::Uuid;
 use super::find;
 use crate::{
     Context, Marker,
+    error::{Trouble, Why},
     publisher::{Connection, Item, Picture, Publisher, Remote, Uploaded, Visible, Wanted},
-    trouble::{Trouble, Why},
 };
 
 /// 2026-11-21T10:00:00Z.

@@ -17,9 +17,9 @@ use tokio::sync::OnceCell;
 use super::{ALL, Input, Vendor};
 use crate::{
     Context,
-    exchange::{Server, escaped},
+    error::{Cause, Trouble, Why},
+    http::{Server, escaped},
     publisher::{Account, Connection, Item, Publisher, Remote, Visible, Wanted},
-    trouble::{Trouble, Why},
     values::{Member, id, list, members, text, version},
 };
 
@@ -250,7 +250,7 @@ impl Webflow {
 
 fn unreadable() -> Trouble {
     Trouble::Unclear {
-        what: Why::Unreadable.word(),
+        cause: Cause::Unreadable,
         status: None,
     }
 }

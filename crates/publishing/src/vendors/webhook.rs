@@ -16,9 +16,9 @@ use url::Url;
 use super::{ALL, Input, Vendor};
 use crate::{
     Context, Marker,
-    exchange::{Answer, Server},
+    error::{Trouble, Why},
+    http::{Answer, Server},
     publisher::{Account, Connection, Item, Publisher, Remote, Visible, Wanted},
-    trouble::{Trouble, Why},
 };
 
 pub(super) const VENDOR: Vendor = Vendor {
@@ -178,7 +178,7 @@ impl Publisher for Receiver {
         let port = url.port_or_known_default().unwrap_or(443);
         let host = url.host().ok_or_else(|| Trouble::refused(Why::Address))?;
         let reached = self.context.client.address_of(&host, port).await;
-        reached.map_err(|error| Trouble::of_fetch(&error, false))?;
+        reached.map_err(|error| Trouble::from_request(&error.into(), false, &[]))?;
         Ok(Account {
             name: url.host_str().map(str::to_owned),
             site: target.to_owned(),

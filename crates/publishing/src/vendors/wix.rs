@@ -16,10 +16,10 @@ pub use self::app::installed;
 use super::{ALL, Input, Vendor};
 use crate::{
     Context,
-    entered::API_URL,
-    exchange::{Server, escaped},
+    connection_input::API_URL,
+    error::{Trouble, Why},
+    http::{Server, escaped},
     publisher::{Account, Connection, Item, Picture, Publisher, Remote, Uploaded, Visible, Wanted},
-    trouble::{Trouble, Why},
     values::{Member, id, list, members, text, version},
 };
 

@@ -16,10 +16,10 @@ use serde_json::{Map, Value, json};
 
 use super::{ALL, Input, Vendor};
 use crate::{
-    Context, Marker, exchange,
-    exchange::{Server, escaped},
+    Context, Marker,
+    error::{Trouble, Why},
+    http::{Server, escaped, json_body},
     publisher::{Account, Connection, Item, Picture, Publisher, Remote, Uploaded, Visible, Wanted},
-    trouble::{Trouble, Why},
     values::{Member, address, host, id, members, text, version},
 };
 
@@ -201,12 +201,7 @@ impl WordPress {
     async fn write(&self, route: &str, body: &Value) -> Result<Remote, Trouble> {
         let sent = self
             .interface
-            .send(
-                Method::POST,
-                (route, &self.query()),
-                Some(exchange::json(body)),
-                true,
-            )
+            .send(Method::POST, (route, &self.query()), Some(json_body(body)), true)
             .await?;
         sent.made(|post| self.remote(post))
     }

@@ -6,8 +6,8 @@ use super::super::{
     tests::{Asked, Connected, Fake, POST, Provider, Script, item, marker, remote, wanted},
 };
 use crate::{
+    error::{Trouble, Why},
     publisher::Visible,
-    trouble::{Trouble, Why},
 };
 
 const MAP: &[(&str, &str)] = &[

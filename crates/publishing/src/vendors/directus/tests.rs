@@ -7,7 +7,7 @@ use super::super::{
         Connected, Fake, Provider, Script, assert_refused, item, kinds, marker, picture, remote, wanted,
     },
 };
-use crate::{publisher::Visible, trouble::Why};
+use crate::{error::Why, publisher::Visible};
 
 const MAP: &[(&str, &str)] = &[
     ("title", "title"),

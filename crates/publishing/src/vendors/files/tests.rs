@@ -13,8 +13,8 @@ use super::{
 };
 use crate::{
     Context,
+    error::{Trouble, Why},
     publisher::Publisher as _,
-    trouble::{Trouble, Why},
 };
 
 fn files(root: &Path, folder: &str) -> Result<Files, Trouble> {

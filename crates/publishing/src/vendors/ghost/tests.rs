@@ -6,8 +6,8 @@ use super::super::{
     tests::{Connected, Fake, NOON, Provider, Script, item, marker, picture, remote, wanted},
 };
 use crate::{
+    error::{Trouble, Why},
     publisher::Visible,
-    trouble::{Trouble, Why},
 };
 
 const MAP: &[(&str, &str)] = &[

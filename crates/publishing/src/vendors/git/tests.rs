@@ -18,8 +18,8 @@ use super::{
 };
 use crate::{
     Context, Marker,
+    error::{Trouble, Why},
     publisher::{Item, Picture, Publisher as _, Remote, Visible, Wanted},
-    trouble::{Trouble, Why},
 };
 
 fn git(folder: &Path, arguments: &[&str]) -> String {

@@ -6,8 +6,8 @@ use super::super::{
     tests::{Connected, Fake, Provider, Script, assert_refused, item, kinds, lines, marker, remote, wanted},
 };
 use crate::{
+    error::{Trouble, Why},
     publisher::Visible,
-    trouble::{Trouble, Why},
 };
 
 const MAP: &[(&str, &str)] = &[

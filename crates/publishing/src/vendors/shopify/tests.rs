@@ -5,8 +5,8 @@ use super::super::{
     tests::{Connected, Fake, Provider, Script, assert_refused, item, marker, remote, wanted},
 };
 use crate::{
+    error::{Cause, Trouble, Why},
     publisher::Visible,
-    trouble::{Trouble, Why},
 };
 
 const MAP: &[(&str, &str)] = &[
@@ -179,14 +179,14 @@ async fn errors_that_come_with_a_success_are_errors() {
         (
             error("THROTTLED"),
             Trouble::NotNow {
-                what: "rate_limited",
+                cause: Cause::RateLimited,
                 after: None,
             },
         ),
         (
             error("INTERNAL_SERVER_ERROR"),
             Trouble::Unclear {
-                what: "status",
+                cause: Cause::Status,
                 status: Some(200),
             },
         ),

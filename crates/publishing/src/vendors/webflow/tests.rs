@@ -6,8 +6,8 @@ use super::super::{
     tests::{Connected, Fake, Provider, Script, item, kinds, lines, remote, wanted},
 };
 use crate::{
+    error::{Trouble, Why},
     publisher::{Item, Visible},
-    trouble::{Trouble, Why},
 };
 
 const MAP: &[(&str, &str)] = &[

@@ -5,8 +5,8 @@ use super::super::{
     tests::{Connected, Fake, POST, Provider, Script, item, remote, wanted},
 };
 use crate::{
+    error::{Trouble, Why},
     publisher::Visible,
-    trouble::{Trouble, Why},
 };
 
 const WEBHOOK: Connected<'_> = Connected {

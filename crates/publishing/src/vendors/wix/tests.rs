@@ -4,7 +4,7 @@ use super::super::{
     conformance::{Fixture, Play, Upload, vendor_conformance},
     tests::{Connected, Fake, Provider, Script, item, lines, picture, remote, wanted},
 };
-use crate::{publisher::Visible, trouble::Why};
+use crate::{error::Why, publisher::Visible};
 
 const MAP: &[(&str, &str)] = &[
     ("title", "title"),

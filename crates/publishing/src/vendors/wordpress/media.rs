@@ -5,9 +5,9 @@ use serde_json::Value;
 
 use super::WordPress;
 use crate::{
-    exchange::escaped,
+    error::{Trouble, Why},
+    http::escaped,
     publisher::{Picture, Uploaded},
-    trouble::{Trouble, Why},
     values::{id, list, text},
 };
 

@@ -9,8 +9,8 @@ use super::super::{
     },
 };
 use crate::{
+    error::{Trouble, Why},
     publisher::Visible,
-    trouble::{Trouble, Why},
 };
 
 const MAP: &[(&str, &str)] = &[

@@ -2,13 +2,12 @@
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, header};
-use searchwright_outbound::{Guarded, excerpt, retry_after};
-use searchwright_site::fetch::Cut;
+use searchwright_outbound::{Guarded, Rejected, RequestError, excerpt};
 use serde_json::Value;
 
 use super::{
+    error::{Cause, Trouble, Why},
     publisher::Picture,
-    trouble::{Trouble, Why},
     values::digest,
 };
 
@@ -107,20 +106,25 @@ impl Server {
 
     /// Returns an answer with a 2xx status, and turns any other into the error that it means.
     pub fn judged(&self, answer: Answer, writes: bool) -> Result<Answer, Trouble> {
-        match answer.status {
-            200..=299 => Ok(answer),
-            _ => Err(self.failed(&answer, writes)),
+        if is_success(answer.status) {
+            return Ok(answer);
         }
+        let rejected = Rejected {
+            status: answer.status,
+            headers: answer.headers,
+            body: answer.body,
+        };
+        Err(self.trouble(&RequestError::Rejected(rejected), writes))
     }
 
     /// Reads by POST, as GraphQL and searches do.
     pub async fn ask(&self, path: &str, body: &Value) -> Result<Answer, Trouble> {
-        self.send(Method::POST, path, Some(json(body)), false).await
+        self.send(Method::POST, path, Some(json_body(body)), false).await
     }
 
     /// Sends a change with a JSON body.
     pub async fn write(&self, method: Method, path: &str, body: &Value) -> Result<Answer, Trouble> {
-        self.send(method, path, Some(json(body)), true).await
+        self.send(method, path, Some(json_body(body)), true).await
     }
 
     /// Sends a change with a body of another type.
@@ -165,65 +169,61 @@ impl Server {
             .client
             .send(request, LARGEST)
             .await
-            .map_err(|error| Trouble::of_fetch(&error, writes))?;
-        let half = match answer.cut {
-            Some(Cut::Time) => Some("timeout"),
-            Some(Cut::Size | Cut::Ratio) => Some(Why::Unreadable.word()),
-            None => None,
-        };
-        let body = serde_json::from_slice(&answer.body).unwrap_or_default();
-        let answer = Answer {
-            status: answer.status,
-            headers: answer.headers,
-            body,
-        };
-        match (answer.status, half) {
-            (200..=299, Some(what)) if writes => Err(Trouble::Unclear {
-                what,
-                status: Some(answer.status),
+            .map_err(|error| self.trouble(&error.into(), writes))?;
+        match answer.cut {
+            Some(cut) if is_success(answer.status) => {
+                let error = RequestError::from_cut(cut, answer.status);
+                Err(self.trouble(&error, writes))
+            }
+            _ => Ok(Answer {
+                status: answer.status,
+                headers: answer.headers,
+                body: serde_json::from_slice(&answer.body).unwrap_or_default(),
             }),
-            (200..=299, Some("timeout")) => Err(Trouble::NotNow {
-                what: "timeout",
-                after: None,
-            }),
-            (200..=299, Some(_)) => Err(Trouble::refused(Why::Unreadable)),
-            _ => Ok(answer),
         }
     }
 
-    /// Turns an answer that is no success into the error that it means.
-    fn failed(&self, answer: &Answer, writes: bool) -> Trouble {
+    fn trouble(&self, error: &RequestError, writes: bool) -> Trouble {
         let secrets: Vec<&str> = self.secrets.iter().map(String::as_str).collect();
-        let said = words(&answer.body).and_then(|text| excerpt(&text, &secrets));
-        let refused = |why| Trouble::Refused {
-            why,
-            said: said.clone(),
-        };
-        match answer.status {
-            401 => refused(Why::Credential),
-            403 => refused(Why::Permission),
-            404 | 410 => refused(Why::Missing),
-            409 | 412 => refused(Why::Conflict),
-            413 => refused(Why::TooLarge),
-            429 => Trouble::NotNow {
-                what: "rate_limited",
-                after: retry_after(&answer.headers),
-            },
-            500..=599 if writes => Trouble::Unclear {
-                what: "status",
-                status: Some(answer.status),
-            },
-            408 | 425 | 500..=599 => Trouble::NotNow {
-                what: "status",
-                after: retry_after(&answer.headers),
-            },
-            400..=499 => refused(Why::Invalid),
-            // A redirect: not followed, for it would carry the credential elsewhere.
-            _ => Trouble::Refused {
-                why: Why::Unreadable,
-                said: said.or_else(|| redirect(&answer.headers)),
-            },
-        }
+        Trouble::from_request(error, writes, &secrets)
+    }
+}
+
+const fn is_success(status: u16) -> bool {
+    matches!(status, 200..=299)
+}
+
+/// Turns an answer that is no success into the error that it means.
+pub(super) fn rejection(answer: &Rejected, writes: bool, secrets: &[&str]) -> Trouble {
+    let said = error_message(&answer.body).and_then(|text| excerpt(&text, secrets));
+    let refused = |why| Trouble::Refused {
+        why,
+        said: said.clone(),
+    };
+    match answer.status {
+        401 => refused(Why::Credential),
+        403 => refused(Why::Permission),
+        404 | 410 => refused(Why::Missing),
+        409 | 412 => refused(Why::Conflict),
+        413 => refused(Why::TooLarge),
+        429 => Trouble::NotNow {
+            cause: Cause::RateLimited,
+            after: answer.retry_after(),
+        },
+        500..=599 if writes => Trouble::Unclear {
+            cause: Cause::Status,
+            status: Some(answer.status),
+        },
+        408 | 425 | 500..=599 => Trouble::NotNow {
+            cause: Cause::Status,
+            after: answer.retry_after(),
+        },
+        400..=499 => refused(Why::Invalid),
+        // A redirect: not followed, for it would carry the credential elsewhere.
+        _ => Trouble::Refused {
+            why: Why::Unreadable,
+            said: said.or_else(|| redirect(&answer.headers)),
+        },
     }
 }
 
@@ -238,13 +238,17 @@ fn redirect(headers: &HeaderMap) -> Option<String> {
 pub(super) type Body = (Vec<(HeaderName, HeaderValue)>, Bytes);
 
 /// A body of JSON.
-pub(super) fn json(body: &Value) -> Body {
+pub(super) fn json_body(body: &Value) -> Body {
     let kind = HeaderValue::from_static("application/json");
     (vec![(header::CONTENT_TYPE, kind)], Bytes::from(body.to_string()))
 }
 
 /// A form with these fields and a file, whose part is called `file_name`.
-pub(super) fn form(fields: &[(&str, &str)], file_name: &str, picture: &Picture) -> Result<Body, Trouble> {
+pub(super) fn form_body(
+    fields: &[(&str, &str)],
+    file_name: &str,
+    picture: &Picture,
+) -> Result<Body, Trouble> {
     let boundary = format!("searchwright-{}", digest(&picture.bytes));
     let mut body = Vec::with_capacity(picture.bytes.len() + 1024);
     for (name, value) in fields {
@@ -265,7 +269,7 @@ pub(super) fn form(fields: &[(&str, &str)], file_name: &str, picture: &Picture) 
 }
 
 /// The message in an error object of any of the vendors.
-fn words(body: &Value) -> Option<String> {
+fn error_message(body: &Value) -> Option<String> {
     let first = |list: &Value| list.get(0).cloned();
     let errors = body.get("errors").and_then(first);
     let at = errors.as_ref().unwrap_or(body);
@@ -291,7 +295,7 @@ impl Answer {
     /// happened.
     pub fn made<T>(self, read: impl FnOnce(&Value) -> Option<T>) -> Result<T, Trouble> {
         read(&self.body).ok_or(Trouble::Unclear {
-            what: Why::Unreadable.word(),
+            cause: Cause::Unreadable,
             status: Some(self.status),
         })
     }

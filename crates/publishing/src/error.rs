@@ -1,0 +1,352 @@
+//! Errors of providers, by what they mean for the next step of a post.
+
+use std::{fmt, time::Duration};
+
+use searchwright_outbound::{Ambiguous, Loss, NotSent, RequestError};
+
+use super::http::rejection;
+
+/// Reason why a provider refused a request, or cannot be asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// The credential is wrong, expired or revoked: a person has to connect anew.
+    Credential,
+    /// The credential is good and may not do this.
+    Permission,
+    /// The thing asked for is not there.
+    Missing,
+    /// The item was changed meanwhile.
+    Conflict,
+    /// The provider does not accept the data that was sent.
+    Invalid,
+    /// The data is too large for the provider.
+    TooLarge,
+    /// The provider cannot do this at all.
+    Unsupported,
+    /// The address guard forbids the address.
+    Address,
+    /// The answer does not follow the provider's interface: a login page, a firewall, another program.
+    Unreadable,
+    /// A field of the mapping is not there any more, or a required one is not mapped.
+    Schema,
+}
+
+impl Why {
+    /// Stable word.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Credential => "credential_refused",
+            Self::Permission => "permission_refused",
+            Self::Missing => "remote_missing",
+            Self::Conflict => "remote_changed",
+            Self::Invalid => "rejected",
+            Self::TooLarge => "too_large",
+            Self::Unsupported => "unsupported",
+            Self::Address => "address_denied",
+            Self::Unreadable => "unreadable_answer",
+            Self::Schema => "schema_changed",
+        }
+    }
+
+    /// Explanation for people.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Credential => "the provider no longer accepts the credentials; connect it again",
+            Self::Permission => {
+                "the account of the connection may not do this at the provider; give it the right, or connect another account"
+            }
+            Self::Missing => "it is not there at the provider",
+            Self::Conflict => "it was changed at the provider",
+            Self::Invalid => "the provider does not take what was sent",
+            Self::TooLarge => "it is too large for the provider",
+            Self::Unsupported => "the provider cannot do this",
+            Self::Address => {
+                "the address may not be reached from this server; an operator opens a private one with --allow-outbound publish=HOST:PORT"
+            }
+            Self::Unreadable => {
+                "the answer is not what the provider's interface promises; look at the address, and at what stands before it"
+            }
+            Self::Schema => "the fields at the provider are not those of the mapping; save the mapping again",
+        }
+    }
+}
+
+/// Cause that a request was not carried out, or that nobody knows whether it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// The provider's name cannot be resolved.
+    Dns,
+    /// The provider accepts no connection.
+    Connect,
+    /// No secure connection can be made.
+    Tls,
+    /// The provider asks for fewer requests.
+    RateLimited,
+    /// The time ran out.
+    Timeout,
+    /// The connection broke.
+    Broken,
+    /// The provider answers with an error of its server.
+    Status,
+    /// The answer does not follow the provider's interface.
+    Unreadable,
+    /// The address of the featured image does not answer, which says nothing about the provider.
+    ImageUnreachable,
+}
+
+impl Cause {
+    /// Stable word.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Dns => "dns",
+            Self::Connect => "connect",
+            Self::Tls => "tls",
+            Self::RateLimited => "rate_limited",
+            Self::Timeout => "timeout",
+            Self::Broken => "broken",
+            Self::Status => "status",
+            Self::Unreadable => Why::Unreadable.word(),
+            Self::ImageUnreachable => "image_unreachable",
+        }
+    }
+
+    /// Explanation for people, of a request that was not carried out.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Dns => "the provider's name cannot be resolved",
+            Self::Connect => "the provider does not accept connections",
+            Self::Tls => "no secure connection to the provider can be made",
+            Self::RateLimited => "the provider asks for fewer requests",
+            Self::Status => {
+                "the provider answers with an error: it is in maintenance, or something before it, such as a firewall, turns requests away"
+            }
+            Self::ImageUnreachable => "the address of the featured image does not answer",
+            Self::Timeout | Self::Broken | Self::Unreadable => "the provider does not answer",
+        }
+    }
+}
+
+/// Error of a request to a provider.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// The request was certainly not carried out, and may be sent again: after `after`, if the provider said so.
+    NotNow {
+        /// Cause. That an answer is missing is one for a read only.
+        cause: Cause,
+        /// Delay before the next attempt, if the provider said so.
+        after: Option<Duration>,
+    },
+    /// The request will not be carried out.
+    Refused {
+        /// Reason, in our words.
+        why: Why,
+        /// The provider's message: untrusted data, cut, and without our secrets.
+        said: Option<String>,
+    },
+    /// The request was sent, and may have been carried out.
+    Unclear {
+        /// Cause.
+        cause: Cause,
+        /// Status of the answer, if one came.
+        status: Option<u16>,
+    },
+}
+
+impl Trouble {
+    /// A no without words of the provider.
+    pub const fn refused(why: Why) -> Self {
+        Self::Refused { why, said: None }
+    }
+
+    /// A no with words of the provider or of ours.
+    pub fn because(why: Why, said: impl Into<String>) -> Self {
+        Self::Refused {
+            why,
+            said: Some(said.into()),
+        }
+    }
+
+    /// An obstacle that leaves the request undone, from a provider that did not say how long to wait.
+    pub const fn not_now(cause: Cause) -> Self {
+        Self::NotNow { cause, after: None }
+    }
+
+    /// Converts the error of a request. A read may be sent again; a change may have happened once it was sent.
+    /// `secrets` must not be in what the provider said.
+    pub(super) fn from_request(error: &RequestError, writes: bool, secrets: &[&str]) -> Self {
+        match error {
+            RequestError::NotSent(NotSent::Address) => Self::refused(Why::Address),
+            RequestError::NotSent(NotSent::Dns) => Self::not_now(Cause::Dns),
+            RequestError::NotSent(NotSent::Connect) => Self::not_now(Cause::Connect),
+            RequestError::NotSent(NotSent::Tls) => Self::not_now(Cause::Tls),
+            RequestError::Rejected(answer) => rejection(answer, writes, secrets),
+            RequestError::Ambiguous(Ambiguous { cause, status }) => {
+                let cause = match cause {
+                    Loss::Timeout => Cause::Timeout,
+                    Loss::Broken => Cause::Broken,
+                    Loss::Oversized => Cause::Unreadable,
+                };
+                match (writes, cause) {
+                    (true, _) => Self::Unclear {
+                        cause,
+                        status: *status,
+                    },
+                    (false, Cause::Unreadable) => Self::refused(Why::Unreadable),
+                    (false, _) => Self::not_now(cause),
+                }
+            }
+        }
+    }
+
+    /// Converts the error for a change of which an earlier part was carried out: `NotNow` becomes `Unclear`.
+    pub(super) fn midway(self) -> Self {
+        match self {
+            Self::NotNow { cause, .. } => Self::Unclear { cause, status: None },
+            other => other,
+        }
+    }
+
+    /// Stable word.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::NotNow { cause, .. } | Self::Unclear { cause, .. } => cause.word(),
+            Self::Refused { why, .. } => why.word(),
+        }
+    }
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotNow { cause, .. } => f.write_str(cause.text()),
+            Self::Refused { why, .. } => f.write_str(why.text()),
+            Self::Unclear {
+                status: Some(status), ..
+            } => {
+                write!(f, "the provider answered {status}; it may have been carried out")
+            }
+            Self::Unclear { .. } => f.write_str("the answer was lost; it may have been carried out"),
+        }
+    }
+}
+
+impl std::error::Error for Trouble {}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderMap;
+    use searchwright_outbound::Rejected;
+
+    use super::*;
+
+    fn from_request(error: RequestError, writes: bool) -> Trouble {
+        Trouble::from_request(&error, writes, &[])
+    }
+
+    #[test]
+    fn request_that_was_not_sent_is_never_unclear() {
+        for writes in [true, false] {
+            for (error, cause) in [
+                (NotSent::Dns, Cause::Dns),
+                (NotSent::Connect, Cause::Connect),
+                (NotSent::Tls, Cause::Tls),
+            ] {
+                assert_eq!(from_request(error.into(), writes), Trouble::not_now(cause));
+            }
+            assert_eq!(
+                from_request(NotSent::Address.into(), writes),
+                Trouble::refused(Why::Address)
+            );
+        }
+    }
+
+    #[test]
+    fn lost_answer_is_unclear_to_a_change_only() {
+        for status in [None, Some(200)] {
+            for (loss, cause, read) in [
+                (Loss::Timeout, Cause::Timeout, Trouble::not_now(Cause::Timeout)),
+                (Loss::Broken, Cause::Broken, Trouble::not_now(Cause::Broken)),
+                (
+                    Loss::Oversized,
+                    Cause::Unreadable,
+                    Trouble::refused(Why::Unreadable),
+                ),
+            ] {
+                let lost = RequestError::Ambiguous(Ambiguous { cause: loss, status });
+                assert_eq!(
+                    from_request(lost.clone(), true),
+                    Trouble::Unclear { cause, status }
+                );
+                assert_eq!(from_request(lost, false), read);
+            }
+        }
+    }
+
+    #[test]
+    fn error_of_the_server_is_unclear_to_a_change_only() {
+        let rejected = |status| RequestError::Rejected(Rejected::read(status, HeaderMap::new(), b""));
+        for status in [500, 502, 503, 504, 599] {
+            let unclear = Trouble::Unclear {
+                cause: Cause::Status,
+                status: Some(status),
+            };
+            assert_eq!(from_request(rejected(status), true), unclear);
+            assert_eq!(
+                from_request(rejected(status), false),
+                Trouble::not_now(Cause::Status)
+            );
+        }
+        for writes in [true, false] {
+            for (status, expected) in [
+                (408, Trouble::not_now(Cause::Status)),
+                (425, Trouble::not_now(Cause::Status)),
+                (429, Trouble::not_now(Cause::RateLimited)),
+                (400, Trouble::refused(Why::Invalid)),
+                (401, Trouble::refused(Why::Credential)),
+                (403, Trouble::refused(Why::Permission)),
+                (404, Trouble::refused(Why::Missing)),
+                (410, Trouble::refused(Why::Missing)),
+                (409, Trouble::refused(Why::Conflict)),
+                (412, Trouble::refused(Why::Conflict)),
+                (413, Trouble::refused(Why::TooLarge)),
+                (422, Trouble::refused(Why::Invalid)),
+                (302, Trouble::refused(Why::Unreadable)),
+            ] {
+                assert_eq!(from_request(rejected(status), writes), expected, "{status}");
+            }
+        }
+    }
+
+    #[test]
+    fn change_whose_first_part_was_done_is_unclear() {
+        let busy = Trouble::NotNow {
+            cause: Cause::RateLimited,
+            after: Some(Duration::from_secs(7)),
+        };
+        let unclear = Trouble::Unclear {
+            cause: Cause::RateLimited,
+            status: None,
+        };
+        assert_eq!(busy.midway(), unclear);
+        let refused = Trouble::refused(Why::Invalid);
+        assert_eq!(refused.clone().midway(), refused);
+    }
+
+    #[test]
+    fn stored_words_do_not_change() {
+        let words = [
+            (Cause::Dns, "dns"),
+            (Cause::Connect, "connect"),
+            (Cause::Tls, "tls"),
+            (Cause::RateLimited, "rate_limited"),
+            (Cause::Timeout, "timeout"),
+            (Cause::Broken, "broken"),
+            (Cause::Status, "status"),
+            (Cause::Unreadable, "unreadable_answer"),
+            (Cause::ImageUnreachable, "image_unreachable"),
+        ];
+        for (cause, word) in words {
+            assert_eq!(Trouble::not_now(cause).word(), word);
+        }
+    }
+}
