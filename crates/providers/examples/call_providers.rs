@@ -10,8 +10,8 @@ use schemars::json_schema;
 use searchwright_contract::Clock;
 use searchwright_outbound::{Guarded, Outbound, Purpose, Settings};
 use searchwright_providers::{
-    ChatModel, Credentials, DataForSeo, Form, Found, GoogleAds, KeywordData, LanguageModel, Market, Prompt,
-    Provider, ProviderError, SearchConsole, answer,
+    Credentials, DataForSeo, Form, Found, GoogleAds, KeywordData, LanguageModel, Market, Prompt, Provider,
+    ProviderError, SearchConsole, answer, chat_model,
 };
 
 fn account(secret: &str, settings: &[(&str, &str)]) -> Credentials {
@@ -79,7 +79,7 @@ async fn call(provider: &str, url: &str, client: Guarded, clock: Clock) -> Resul
     let google_secret = r#"{"clientId":"i","clientSecret":"s","refreshToken":"r","developerToken":"d"}"#;
     let chat = |provider, name| {
         let account = account("key", &[("baseUrl", url), ("model", name)]);
-        ChatModel::new(client.clone(), provider, &account)
+        chat_model(client.clone(), provider, &account)
     };
     match provider {
         "openai" => ask(&chat(Provider::OpenAi, "gpt-4o-mini")?, &clock).await,

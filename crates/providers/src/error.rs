@@ -3,9 +3,6 @@
 use std::{fmt, time::Duration};
 
 use searchwright_contract::{Code, Problem};
-use searchwright_outbound::{Ambiguous, Loss, NotSent, RequestError};
-
-use super::http::{Terms, rejection};
 
 /// Wait when a provider asks for patience without saying how long.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -141,22 +138,6 @@ impl ProviderError {
             came: Some(came),
         }))
     }
-
-    /// Converts the error of a request. A provider that answers for free may be asked again; one that charges may
-    /// not, once the request was sent.
-    pub(super) fn from_request(error: &RequestError, terms: Terms<'_>) -> Self {
-        match error {
-            RequestError::NotSent(NotSent::Address) => Self::refused(Why::Address),
-            RequestError::NotSent(NotSent::Dns | NotSent::Connect | NotSent::Tls) => Self::Unavailable,
-            RequestError::Rejected(answer) => rejection(answer, terms),
-            RequestError::Ambiguous(Ambiguous {
-                cause: Loss::Oversized,
-                ..
-            }) => Self::refused(Why::Unreadable),
-            RequestError::Ambiguous(_) if terms.charges => Self::Uncertain(Box::default()),
-            RequestError::Ambiguous(_) => Self::Unavailable,
-        }
-    }
 }
 
 impl fmt::Display for ProviderError {
@@ -205,56 +186,6 @@ impl From<&ProviderError> for Problem {
             ProviderError::Uncertain(_) => Self::new(Code::ProviderError, detail)
                 .with("uncertain", true)
                 .hint("look at the provider's own record before starting it again"),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn request_that_was_not_sent_may_be_sent_again() {
-        let of = |error: RequestError, charges| {
-            let secrets = &[];
-            ProviderError::from_request(&error, Terms { charges, secrets })
-        };
-        for charges in [true, false] {
-            for cause in [NotSent::Dns, NotSent::Connect, NotSent::Tls] {
-                assert_eq!(of(cause.into(), charges), ProviderError::Unavailable);
-            }
-            assert_eq!(
-                of(NotSent::Address.into(), charges),
-                ProviderError::refused(Why::Address)
-            );
-        }
-    }
-
-    #[test]
-    fn lost_answer_is_uncertain_where_it_may_be_charged() {
-        for (cause, status) in [
-            (Loss::Timeout, None),
-            (Loss::Broken, None),
-            (Loss::Timeout, Some(200)),
-        ] {
-            let lost = RequestError::Ambiguous(Ambiguous { cause, status });
-            let of = |charges| {
-                let secrets = &[];
-                ProviderError::from_request(&lost, Terms { charges, secrets })
-            };
-            assert_eq!(of(true), ProviderError::Uncertain(Box::default()));
-            assert_eq!(of(false), ProviderError::Unavailable);
-        }
-        for charges in [true, false] {
-            let lost = RequestError::Ambiguous(Ambiguous {
-                cause: Loss::Oversized,
-                status: Some(200),
-            });
-            let secrets = &[];
-            assert_eq!(
-                ProviderError::from_request(&lost, Terms { charges, secrets }),
-                ProviderError::refused(Why::Unreadable)
-            );
         }
     }
 }

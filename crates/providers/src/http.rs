@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
-use searchwright_outbound::{Guarded, Rejected, RequestError, excerpt};
+use searchwright_outbound::{Ambiguous, Guarded, Loss, NotSent, Rejected, RequestError, excerpt};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
 
@@ -58,6 +58,24 @@ pub(super) struct Terms<'a> {
     pub charges: bool,
     /// Secrets that must not be passed on, should the provider repeat them.
     pub secrets: &'a [&'a str],
+}
+
+impl ProviderError {
+    /// Converts the error of a request. A provider that answers for free may be asked again; one that charges may
+    /// not, once the request was sent.
+    pub(super) fn from_request(error: &RequestError, terms: Terms<'_>) -> Self {
+        match error {
+            RequestError::NotSent(NotSent::Address) => Self::refused(Why::Address),
+            RequestError::NotSent(NotSent::Dns | NotSent::Connect | NotSent::Tls) => Self::Unavailable,
+            RequestError::Rejected(answer) => rejection(answer, terms),
+            RequestError::Ambiguous(Ambiguous {
+                cause: Loss::Oversized,
+                ..
+            }) => Self::refused(Why::Unreadable),
+            RequestError::Ambiguous(_) if terms.charges => Self::Uncertain(Box::default()),
+            RequestError::Ambiguous(_) => Self::Unavailable,
+        }
+    }
 }
 
 /// Sends, and reads an answer of JSON. Never asks twice.
@@ -222,6 +240,51 @@ mod tests {
             (Value::Null, None),
         ] {
             assert_eq!(error_message(&body), expected, "{body}");
+        }
+    }
+
+    #[test]
+    fn request_that_was_not_sent_may_be_sent_again() {
+        let of = |error: RequestError, charges| {
+            let secrets = &[];
+            ProviderError::from_request(&error, Terms { charges, secrets })
+        };
+        for charges in [true, false] {
+            for cause in [NotSent::Dns, NotSent::Connect, NotSent::Tls] {
+                assert_eq!(of(cause.into(), charges), ProviderError::Unavailable);
+            }
+            assert_eq!(
+                of(NotSent::Address.into(), charges),
+                ProviderError::refused(Why::Address)
+            );
+        }
+    }
+
+    #[test]
+    fn lost_answer_is_uncertain_where_it_may_be_charged() {
+        for (cause, status) in [
+            (Loss::Timeout, None),
+            (Loss::Broken, None),
+            (Loss::Timeout, Some(200)),
+        ] {
+            let lost = RequestError::Ambiguous(Ambiguous { cause, status });
+            let of = |charges| {
+                let secrets = &[];
+                ProviderError::from_request(&lost, Terms { charges, secrets })
+            };
+            assert_eq!(of(true), ProviderError::Uncertain(Box::default()));
+            assert_eq!(of(false), ProviderError::Unavailable);
+        }
+        for charges in [true, false] {
+            let lost = RequestError::Ambiguous(Ambiguous {
+                cause: Loss::Oversized,
+                status: Some(200),
+            });
+            let secrets = &[];
+            assert_eq!(
+                ProviderError::from_request(&lost, Terms { charges, secrets }),
+                ProviderError::refused(Why::Unreadable)
+            );
         }
     }
 }

@@ -15,7 +15,6 @@ use uuid::Uuid;
 
 use super::error::{Partial, ProviderError, Usage, Why};
 pub use chat::ChatModel;
-pub use stream::replay;
 
 /// Text that comes from outside: a crawled page, a search result, a user's notes.
 #[derive(Clone, Debug)]

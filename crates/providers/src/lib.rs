@@ -9,6 +9,7 @@ mod anthropic;
 mod autocomplete;
 mod circuit;
 mod dataforseo;
+mod dialects;
 mod error;
 mod gemini;
 mod google;
@@ -29,11 +30,12 @@ pub use account::Provider;
 pub use autocomplete::Autocomplete;
 use circuit::{Behind, Circuits};
 pub use dataforseo::DataForSeo;
+pub use dialects::{chat_model, replay};
 pub use error::{Partial, ProviderError, Refusal, Usage, Why};
 pub use google_ads::GoogleAds;
 pub use keyword_data::{Found, KeywordData, Market};
 pub use language::{
-    ChatModel, Chunk, Data, Finish, Form, Generated, Generation, LanguageModel, Prompt, answer, replay,
+    ChatModel, Chunk, Data, Finish, Form, Generated, Generation, LanguageModel, Prompt, answer,
 };
 pub use pagespeed::PageSpeed;
 pub use search_console::SearchConsole;
@@ -82,8 +84,7 @@ impl Providers {
         provider: Provider,
         credentials: &Credentials,
     ) -> Result<Box<dyn LanguageModel>, ProviderError> {
-        let inner: Box<dyn LanguageModel> =
-            Box::new(ChatModel::new(self.client.clone(), provider, credentials)?);
+        let inner: Box<dyn LanguageModel> = Box::new(chat_model(self.client.clone(), provider, credentials)?);
         let circuit = self.circuits.get(project, provider);
         Ok(Box::new(Behind { circuit, inner }))
     }

@@ -2,10 +2,6 @@
 
 use std::{fmt, time::Duration};
 
-use searchwright_outbound::{Ambiguous, Loss, NotSent, RequestError};
-
-use super::http::rejection;
-
 /// Reason why a provider refused a request, or cannot be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
@@ -171,33 +167,6 @@ impl Trouble {
         Self::NotNow { cause, after: None }
     }
 
-    /// Converts the error of a request. A read may be sent again; a change may have happened once it was sent.
-    /// `secrets` must not be in what the provider said.
-    pub(super) fn from_request(error: &RequestError, writes: bool, secrets: &[&str]) -> Self {
-        match error {
-            RequestError::NotSent(NotSent::Address) => Self::refused(Why::Address),
-            RequestError::NotSent(NotSent::Dns) => Self::not_now(Cause::Dns),
-            RequestError::NotSent(NotSent::Connect) => Self::not_now(Cause::Connect),
-            RequestError::NotSent(NotSent::Tls) => Self::not_now(Cause::Tls),
-            RequestError::Rejected(answer) => rejection(answer, writes, secrets),
-            RequestError::Ambiguous(Ambiguous { cause, status }) => {
-                let cause = match cause {
-                    Loss::Timeout => Cause::Timeout,
-                    Loss::Broken => Cause::Broken,
-                    Loss::Oversized => Cause::Unreadable,
-                };
-                match (writes, cause) {
-                    (true, _) => Self::Unclear {
-                        cause,
-                        status: *status,
-                    },
-                    (false, Cause::Unreadable) => Self::refused(Why::Unreadable),
-                    (false, _) => Self::not_now(cause),
-                }
-            }
-        }
-    }
-
     /// Converts the error for a change of which an earlier part was carried out: `NotNow` becomes `Unclear`.
     pub(super) fn midway(self) -> Self {
         match self {
@@ -234,88 +203,7 @@ impl std::error::Error for Trouble {}
 
 #[cfg(test)]
 mod tests {
-    use http::HeaderMap;
-    use searchwright_outbound::Rejected;
-
     use super::*;
-
-    fn from_request(error: RequestError, writes: bool) -> Trouble {
-        Trouble::from_request(&error, writes, &[])
-    }
-
-    #[test]
-    fn request_that_was_not_sent_is_never_unclear() {
-        for writes in [true, false] {
-            for (error, cause) in [
-                (NotSent::Dns, Cause::Dns),
-                (NotSent::Connect, Cause::Connect),
-                (NotSent::Tls, Cause::Tls),
-            ] {
-                assert_eq!(from_request(error.into(), writes), Trouble::not_now(cause));
-            }
-            assert_eq!(
-                from_request(NotSent::Address.into(), writes),
-                Trouble::refused(Why::Address)
-            );
-        }
-    }
-
-    #[test]
-    fn lost_answer_is_unclear_to_a_change_only() {
-        for status in [None, Some(200)] {
-            for (loss, cause, read) in [
-                (Loss::Timeout, Cause::Timeout, Trouble::not_now(Cause::Timeout)),
-                (Loss::Broken, Cause::Broken, Trouble::not_now(Cause::Broken)),
-                (
-                    Loss::Oversized,
-                    Cause::Unreadable,
-                    Trouble::refused(Why::Unreadable),
-                ),
-            ] {
-                let lost = RequestError::Ambiguous(Ambiguous { cause: loss, status });
-                assert_eq!(
-                    from_request(lost.clone(), true),
-                    Trouble::Unclear { cause, status }
-                );
-                assert_eq!(from_request(lost, false), read);
-            }
-        }
-    }
-
-    #[test]
-    fn error_of_the_server_is_unclear_to_a_change_only() {
-        let rejected = |status| RequestError::Rejected(Rejected::read(status, HeaderMap::new(), b""));
-        for status in [500, 502, 503, 504, 599] {
-            let unclear = Trouble::Unclear {
-                cause: Cause::Status,
-                status: Some(status),
-            };
-            assert_eq!(from_request(rejected(status), true), unclear);
-            assert_eq!(
-                from_request(rejected(status), false),
-                Trouble::not_now(Cause::Status)
-            );
-        }
-        for writes in [true, false] {
-            for (status, expected) in [
-                (408, Trouble::not_now(Cause::Status)),
-                (425, Trouble::not_now(Cause::Status)),
-                (429, Trouble::not_now(Cause::RateLimited)),
-                (400, Trouble::refused(Why::Invalid)),
-                (401, Trouble::refused(Why::Credential)),
-                (403, Trouble::refused(Why::Permission)),
-                (404, Trouble::refused(Why::Missing)),
-                (410, Trouble::refused(Why::Missing)),
-                (409, Trouble::refused(Why::Conflict)),
-                (412, Trouble::refused(Why::Conflict)),
-                (413, Trouble::refused(Why::TooLarge)),
-                (422, Trouble::refused(Why::Invalid)),
-                (302, Trouble::refused(Why::Unreadable)),
-            ] {
-                assert_eq!(from_request(rejected(status), writes), expected, "{status}");
-            }
-        }
-    }
 
     #[test]
     fn change_whose_first_part_was_done_is_unclear() {

@@ -14,15 +14,7 @@ use super::{
     stream,
     stream::{Read, Wire},
 };
-use crate::{
-    Credentials,
-    account::{Account, Provider},
-    anthropic,
-    error::{ProviderError, Why},
-    gemini,
-    http::post_json,
-    openai,
-};
+use crate::{Credentials, account::Account, error::ProviderError, http::post_json};
 
 /// Headers of a request.
 pub type Headers = Vec<(HeaderName, HeaderValue)>;
@@ -46,18 +38,6 @@ pub struct ChatDialect {
     pub read: Read,
 }
 
-impl ChatDialect {
-    /// Returns the dialect of a provider; `None` if it has no language models.
-    pub const fn find(provider: Provider) -> Option<&'static Self> {
-        match provider {
-            Provider::OpenAi => Some(&openai::DIALECT),
-            Provider::Anthropic => Some(&anthropic::DIALECT),
-            Provider::Gemini => Some(&gemini::DIALECT),
-            _ => None,
-        }
-    }
-}
-
 /// A language model of an account.
 #[derive(Debug)]
 pub struct ChatModel {
@@ -71,9 +51,12 @@ pub struct ChatModel {
 }
 
 impl ChatModel {
-    /// Creates the model of an account at a provider of language models.
-    pub fn new(client: Guarded, provider: Provider, account: &Credentials) -> Result<Self, ProviderError> {
-        let dialect = ChatDialect::find(provider).ok_or_else(|| ProviderError::refused(Why::Unsupported))?;
+    /// Creates the model of an account whose vendor has this dialect.
+    pub(crate) fn new(
+        client: Guarded,
+        dialect: &'static ChatDialect,
+        account: &Credentials,
+    ) -> Result<Self, ProviderError> {
         let settings = Account(&account.settings);
         let base = settings.base_url(dialect.address);
         let model = settings.need("model")?;

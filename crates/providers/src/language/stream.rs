@@ -10,9 +10,8 @@ use searchwright_outbound::{Guarded, Piece, Rejected, RequestError, Streamed};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 
-use super::{Chunk, Finish, Generation, Prompt, chat::ChatDialect, prices::Price};
+use super::{Chunk, Finish, Generation, Prompt, prices::Price};
 use crate::{
-    Provider,
     error::{Partial, ProviderError, Usage, Why},
     http::{Terms, is_of_type, rejection},
     sse::{Event, Parser},
@@ -236,13 +235,8 @@ impl Exchange {
     }
 }
 
-/// Reads a recorded stream of a vendor as a live one is read, and gives its text, and how it ended if it says so. `None` for
-/// events that the vendor does not promise, and for what is no model.
-pub fn replay<'p>(
-    provider: Provider,
-    pieces: impl IntoIterator<Item = &'p [u8]>,
-) -> Option<(String, Option<Finish>)> {
-    let read = ChatDialect::find(provider)?.read;
+/// Reads a recorded stream as a live one is read; `None` for events that the vendor does not promise.
+pub fn replay<'p>(read: Read, pieces: impl IntoIterator<Item = &'p [u8]>) -> Option<Seen> {
     let (mut parser, mut events, mut seen) = (Parser::default(), Vec::new(), Seen::default());
     for piece in pieces {
         parser.push(piece, &mut events);
@@ -253,7 +247,7 @@ pub fn replay<'p>(
             break;
         }
     }
-    Some((seen.text, seen.finish))
+    Some(seen)
 }
 
 /// The status that an error object in a successful answer stands for.

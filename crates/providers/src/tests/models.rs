@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::credentials;
 use crate::{
     ChatModel, Chunk, Data, Finish, Form, LanguageModel, Partial, Prompt, Provider, ProviderError, Usage,
-    Why, answer, openai, replay,
+    Why, answer, chat_model, openai, replay,
 };
 
 const SECRET: &str = "sk-canary-4711";
@@ -84,7 +84,7 @@ fn model_with(dialect: &Dialect, url: &str, idle: Duration, more: &[(&str, &str)
     settings.extend(more);
     let account = credentials(Some(SECRET), &settings);
     let provider = Provider::parse(dialect.name).unwrap();
-    Box::new(ChatModel::new(client(idle), provider, &account).unwrap())
+    Box::new(chat_model(client(idle), provider, &account).unwrap())
 }
 
 fn model(dialect: &Dialect, url: &str) -> Box<dyn LanguageModel> {
@@ -235,7 +235,7 @@ async fn requests_carry_the_key_in_a_header_the_data_apart_and_no_tools() {
 #[test]
 fn openai_itself_gets_its_own_name_of_the_limit() {
     let model = |settings: &[(&str, &str)]| {
-        ChatModel::new(client(PATIENT), Provider::OpenAi, &credentials(None, settings))
+        chat_model(client(PATIENT), Provider::OpenAi, &credentials(None, settings))
     };
     let body = |model: &ChatModel| (openai::DIALECT.body)(model, &plain());
     let own = body(&model(&[("model", "m")]).unwrap());
@@ -251,7 +251,7 @@ fn openai_itself_gets_its_own_name_of_the_limit() {
 fn gemini_takes_the_name_of_a_model_with_and_without_its_prefix() {
     for name in ["models/m-1", "m-1"] {
         let account = credentials(Some(SECRET), &[("model", name)]);
-        let model = ChatModel::new(client(PATIENT), Provider::Gemini, &account).unwrap();
+        let model = chat_model(client(PATIENT), Provider::Gemini, &account).unwrap();
         assert_eq!(model.model(), "m-1");
     }
 }
@@ -261,14 +261,14 @@ async fn model_without_its_key_is_not_configured() {
     for dialect in &ALL[1..] {
         let provider = Provider::parse(dialect.name).unwrap();
         let account = credentials(None, &[("model", "m-1"), ("baseUrl", "http://127.0.0.1:9")]);
-        let model = ChatModel::new(client(PATIENT), provider, &account).unwrap();
+        let model = chat_model(client(PATIENT), provider, &account).unwrap();
         let got = answer(&model, &plain()).await;
         assert_eq!(got, Err(ProviderError::NotConfigured(dialect.name)));
     }
     let account = credentials(None, &[("model", "m-1")]);
     for provider in Provider::ALL {
         let is_model = Provider::LANGUAGE_MODELS.contains(&provider);
-        let made = ChatModel::new(client(PATIENT), provider, &account);
+        let made = chat_model(client(PATIENT), provider, &account);
         assert_eq!(made.is_ok(), is_model, "{}", provider.word());
     }
 }
