@@ -13,7 +13,7 @@ use searchwright_contract::{
 use searchwright_outbound::Purpose;
 use searchwright_publishing::{
     Account, Connection, Context, Input, Publisher, Settings, Trouble, Why,
-    entered::{API_URL, sorted},
+    connection_input::{API_URL, sort_input},
     oauth::{self, App},
     vendors::{self, Vendor, git::address::Address},
 };
@@ -227,7 +227,7 @@ impl Engine {
         known: &BTreeMap<String, String>,
         entered: BTreeMap<String, String>,
     ) -> Result<(NewIntegration, Account)> {
-        let (settings, secrets) = sorted(vendor, known, entered)?;
+        let (settings, secrets) = sort_input(vendor, known, entered)?;
         let connection = Connection {
             settings: settings.clone(),
             secrets: secrets

@@ -13,6 +13,7 @@ mod allow;
 mod body;
 mod certificate;
 mod client;
+mod error;
 #[cfg(test)]
 mod hostile;
 mod replies;
@@ -37,6 +38,7 @@ pub use addresses::{Block, Denied, denied};
 pub use allow::{AllowError, AllowOutbound, Purpose, Target};
 pub use body::replay;
 pub use client::Guarded;
+pub use error::{Ambiguous, Loss, NotSent, Rejected, RequestError};
 pub use replies::{excerpt, retry_after};
 pub use resolve::{Lookup, SystemLookup};
 pub use stream::{Piece, Streamed};

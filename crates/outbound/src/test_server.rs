@@ -7,6 +7,7 @@
 
 use std::{
     collections::BTreeMap,
+    net::SocketAddr,
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -14,7 +15,7 @@ use std::{
 use serde_json::Value;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    net::{TcpListener, TcpStream},
+    net::{TcpSocket, TcpStream},
 };
 
 use crate::{Guarded, Outbound, Purpose, Settings, Times};
@@ -106,36 +107,43 @@ pub struct Fake {
     /// Base URL of the server.
     pub url: String,
     asked: Arc<Mutex<Vec<Asked>>>,
+    _port: TcpSocket,
 }
 
 impl Fake {
     /// The n-th request gets the n-th answer; the last one repeats.
     pub async fn new(answers: Vec<Script>) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        Self::start(answers, false).await
+    }
+
+    /// The n-th request gets the n-th answer. After the last one nothing listens any more, so that the next
+    /// request cannot be sent. Every answer has to close its connection.
+    pub async fn vanishing(answers: Vec<Script>) -> Self {
+        Self::start(answers, true).await
+    }
+
+    async fn start(answers: Vec<Script>, vanishes: bool) -> Self {
+        // Keeps the port from other tests when the listener is gone.
+        let port = shared_socket("127.0.0.1:0".parse().unwrap());
+        let address = port.local_addr().unwrap();
         let asked = Arc::<Mutex<Vec<Asked>>>::default();
         let fake = Self {
-            url: format!("http://{}", listener.local_addr().unwrap()),
+            url: format!("http://{address}"),
             asked: asked.clone(),
+            _port: port,
         };
+        let mut left = if vanishes { answers.len() } else { usize::MAX };
+        let mut listener = (left > 0).then(|| shared_socket(address).listen(1024).unwrap());
         tokio::spawn(async move {
-            while let Ok((mut stream, _)) = listener.accept().await {
-                let (asked, answers) = (asked.clone(), answers.clone());
-                tokio::spawn(async move {
-                    let Some(request) = read(&mut stream).await else {
-                        return;
-                    };
-                    let at = {
-                        let mut asked = asked.lock().unwrap();
-                        asked.push(request);
-                        asked.len() - 1
-                    };
-                    let script = &answers[at.min(answers.len() - 1)];
-                    stream.write_all(&script.bytes).await.ok();
-                    if script.hangs {
-                        // Until the client goes.
-                        stream.read_u8().await.ok();
-                    }
-                });
+            while let Some(open) = &listener
+                && let Ok((stream, _)) = open.accept().await
+            {
+                left -= 1;
+                if left == 0 {
+                    // Before the answer, for the client may connect again as soon as it has it.
+                    listener = None;
+                }
+                tokio::spawn(serve(stream, asked.clone(), answers.clone()));
             }
         });
         fake
@@ -144,6 +152,30 @@ impl Fake {
     /// Returns the requests so far.
     pub fn asked(&self) -> Vec<Asked> {
         self.asked.lock().unwrap().clone()
+    }
+}
+
+fn shared_socket(address: SocketAddr) -> TcpSocket {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_reuseport(true).unwrap();
+    socket.bind(address).unwrap();
+    socket
+}
+
+async fn serve(mut stream: TcpStream, asked: Arc<Mutex<Vec<Asked>>>, answers: Vec<Script>) {
+    let Some(request) = read(&mut stream).await else {
+        return;
+    };
+    let at = {
+        let mut asked = asked.lock().unwrap();
+        asked.push(request);
+        asked.len() - 1
+    };
+    let script = &answers[at.min(answers.len() - 1)];
+    stream.write_all(&script.bytes).await.ok();
+    if script.hangs {
+        // Until the client goes.
+        stream.read_u8().await.ok();
     }
 }
 
@@ -178,16 +210,32 @@ async fn read(stream: &mut TcpStream) -> Option<Asked> {
 
 /// A client that may reach the tests' servers. `idle` bounds silence in a body; all else is generous.
 pub fn client(idle: Duration) -> Guarded {
-    let patient = Duration::from_secs(60);
+    client_with(Times { idle, ..PATIENT })
+}
+
+/// A client that may reach the tests' servers, and waits for the headers of an answer no longer than `first_byte`.
+pub fn impatient_client(first_byte: Duration) -> Guarded {
+    client_with(Times {
+        first_byte,
+        ..PATIENT
+    })
+}
+
+const PATIENT: Times = {
+    let limit = Duration::from_secs(60);
+    Times {
+        dns: limit,
+        connect: limit,
+        first_byte: limit,
+        idle: limit,
+        total: limit,
+    }
+};
+
+fn client_with(times: Times) -> Guarded {
     let settings = Settings {
         allow: vec!["provider=127.0.0.1".parse().unwrap()],
-        times: Some(Times {
-            dns: patient,
-            connect: patient,
-            first_byte: patient,
-            idle,
-            total: patient,
-        }),
+        times: Some(times),
         ..Settings::new("SearchwrightBot/1.0 (+http://localhost/bot)")
     };
     Outbound::new(&settings).unwrap().for_purpose(Purpose::Provider)

@@ -10,8 +10,8 @@ use schemars::json_schema;
 use searchwright_contract::Clock;
 use searchwright_outbound::{Guarded, Outbound, Purpose, Settings};
 use searchwright_providers::{
-    Anthropic, Credentials, DataForSeo, Form, Found, Gemini, GoogleAds, KeywordData, LanguageModel, Market,
-    OpenAi, Prompt, ProviderError, SearchConsole, answer,
+    Credentials, DataForSeo, Form, Found, GoogleAds, KeywordData, LanguageModel, Market, Prompt, Provider,
+    ProviderError, SearchConsole, answer, chat_model,
 };
 
 fn account(secret: &str, settings: &[(&str, &str)]) -> Credentials {
@@ -77,11 +77,14 @@ async fn call(provider: &str, url: &str, client: Guarded, clock: Clock) -> Resul
         ("siteUrl", "https://example.com/"),
     ];
     let google_secret = r#"{"clientId":"i","clientSecret":"s","refreshToken":"r","developerToken":"d"}"#;
-    let model = |name| account("key", &[("baseUrl", url), ("model", name)]);
+    let chat = |provider, name| {
+        let account = account("key", &[("baseUrl", url), ("model", name)]);
+        chat_model(client.clone(), provider, &account)
+    };
     match provider {
-        "openai" => ask(&OpenAi::new(client, &model("gpt-4o-mini"))?, &clock).await,
-        "anthropic" => ask(&Anthropic::new(client, &model("claude-sonnet-4-5"))?, &clock).await,
-        "gemini" => ask(&Gemini::new(client, &model("gemini-2.5-flash"))?, &clock).await,
+        "openai" => ask(&chat(Provider::OpenAi, "gpt-4o-mini")?, &clock).await,
+        "anthropic" => ask(&chat(Provider::Anthropic, "claude-sonnet-4-5")?, &clock).await,
+        "gemini" => ask(&chat(Provider::Gemini, "gemini-2.5-flash")?, &clock).await,
         "dataforseo" => {
             let source = DataForSeo::new(client, &account("login:password", &[("baseUrl", url)]))?;
             tell("dataforseo ideas", source.ideas(&words, &market, None).await);

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use async_trait::async_trait;
 use bytes::Bytes;
 use http::Method;
 use searchwright_contract::keywords::KeywordSource;
@@ -14,9 +15,8 @@ use tokio::{sync::Mutex, time::Instant};
 use super::{
     account::Account,
     error::{ProviderError, Why},
-    exchange,
-    exchange::Terms,
-    keyword_data::{Answering, Found, KeywordData, Market, within},
+    http::{Terms, build_request, fetch_json},
+    keyword_data::{Found, KeywordData, Market, within},
 };
 use crate::Credentials;
 
@@ -101,12 +101,12 @@ impl Autocomplete {
 
     async fn suggestions(&self, seed: &str, market: &Market) -> Result<Found, ProviderError> {
         self.turns.take().await?;
-        let request = exchange::request(Method::GET, &self.address(seed, market), Bytes::new())?;
+        let request = build_request(Method::GET, &self.address(seed, market), Bytes::new())?;
         let terms = Terms {
             charges: false,
             secrets: &[],
         };
-        let answer = exchange::json(&self.client.0, request, terms).await?;
+        let answer = fetch_json(&self.client.0, request, terms).await?;
         // `["seed", ["suggestion", …], …]`
         let list = answer
             .get(1)
@@ -127,6 +127,7 @@ impl Autocomplete {
     }
 }
 
+#[async_trait]
 impl KeywordData for Autocomplete {
     fn provider(&self) -> &'static str {
         "autocomplete"
@@ -141,12 +142,15 @@ impl KeywordData for Autocomplete {
         1
     }
 
-    fn ideas<'a>(&'a self, seeds: &'a [String], market: &'a Market, _: Option<&'a str>) -> Answering<'a> {
-        Box::pin(async move {
-            within(seeds.len(), 1)?;
-            let seed = seeds.first().map_or("", String::as_str);
-            self.suggestions(seed, market).await
-        })
+    async fn ideas(
+        &self,
+        seeds: &[String],
+        market: &Market,
+        _: Option<&str>,
+    ) -> Result<Found, ProviderError> {
+        within(seeds.len(), 1)?;
+        let seed = seeds.first().map_or("", String::as_str);
+        self.suggestions(seed, market).await
     }
 }
 

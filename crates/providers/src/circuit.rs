@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use async_trait::async_trait;
 use futures_util::StreamExt as _;
 use searchwright_contract::{Clock, Instant, keywords::KeywordSource};
 use uuid::Uuid;
@@ -15,7 +16,7 @@ use uuid::Uuid;
 use super::{
     Provider,
     error::ProviderError,
-    keyword_data::{Answering, KeywordData, Market},
+    keyword_data::{Found, KeywordData, Market},
     language::{Chunk, Generation, LanguageModel, Prompt},
 };
 
@@ -190,6 +191,7 @@ impl LanguageModel for Behind<Box<dyn LanguageModel>> {
     }
 }
 
+#[async_trait]
 impl KeywordData for Behind<Box<dyn KeywordData>> {
     fn provider(&self) -> &'static str {
         self.inner.provider()
@@ -203,23 +205,23 @@ impl KeywordData for Behind<Box<dyn KeywordData>> {
         self.inner.most_seeds()
     }
 
-    fn ideas<'a>(&'a self, seeds: &'a [String], market: &'a Market, after: Option<&'a str>) -> Answering<'a> {
-        self.watch(self.inner.ideas(seeds, market, after))
+    async fn ideas(
+        &self,
+        seeds: &[String],
+        market: &Market,
+        after: Option<&str>,
+    ) -> Result<Found, ProviderError> {
+        let call = self.inner.ideas(seeds, market, after);
+        self.circuit.watch(call).await
     }
 
     fn most_keywords(&self) -> usize {
         self.inner.most_keywords()
     }
 
-    fn metrics<'a>(&'a self, keywords: &'a [String], market: &'a Market) -> Answering<'a> {
-        self.watch(self.inner.metrics(keywords, market))
-    }
-}
-
-impl<T> Behind<T> {
-    fn watch<'a>(&self, call: Answering<'a>) -> Answering<'a> {
-        let circuit = self.circuit.clone();
-        Box::pin(async move { circuit.watch(call).await })
+    async fn metrics(&self, keywords: &[String], market: &Market) -> Result<Found, ProviderError> {
+        let call = self.inner.metrics(keywords, market);
+        self.circuit.watch(call).await
     }
 }
 

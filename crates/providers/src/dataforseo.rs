@@ -6,6 +6,7 @@
 
 use std::{collections::HashMap, fmt};
 
+use async_trait::async_trait;
 use base64::Engine as _;
 use http::{HeaderValue, header};
 use searchwright_contract::keywords::{Intent, KeywordSource};
@@ -17,9 +18,8 @@ use serde_json::{Value, json};
 use super::{
     account::Account,
     error::{Partial, ProviderError, Why},
-    exchange,
-    exchange::{Terms, post_json, secret_header},
-    keyword_data::{Answering, Found, KeywordData, Market, within},
+    http::{Terms, error_message, fetch_json, post_json, secret_header},
+    keyword_data::{Found, KeywordData, Market, within},
 };
 use crate::Credentials;
 
@@ -72,7 +72,7 @@ impl DataForSeo {
             charges: true,
             secrets: &secrets,
         };
-        let mut answer = exchange::json(&self.client, request, terms).await?;
+        let mut answer = fetch_json(&self.client, request, terms).await?;
         judge(&answer, terms)?;
         let task = answer
             .pointer_mut("/tasks/0")
@@ -88,20 +88,6 @@ impl DataForSeo {
             _ => Vec::new(),
         };
         Ok((results, cost.map(|c| (c * 1e6).ceil() as u64)))
-    }
-
-    /// Ideas that share words or meaning with the seeds, at most 200 of them.
-    pub async fn keyword_ideas(
-        &self,
-        seeds: &[String],
-        market: &Market,
-        after: Option<&str>,
-    ) -> Result<Found, ProviderError> {
-        within(seeds.len(), MOST_SEEDS)?;
-        let mut task = self.market(market, true)?;
-        task["keywords"] = json!(seeds);
-        self.page("dataforseo_labs/google/keyword_ideas/live", task, after)
-            .await
     }
 
     /// Keywords that contain the seed.
@@ -240,8 +226,41 @@ impl DataForSeo {
         }
         Ok(task)
     }
+}
 
-    async fn all_metrics(&self, keywords: &[String], market: &Market) -> Result<Found, ProviderError> {
+#[async_trait]
+impl KeywordData for DataForSeo {
+    fn provider(&self) -> &'static str {
+        "dataforseo"
+    }
+
+    fn source(&self) -> KeywordSource {
+        KeywordSource::Dataforseo
+    }
+
+    fn most_seeds(&self) -> usize {
+        MOST_SEEDS
+    }
+
+    /// Ideas that share words or meaning with the seeds, at most 200 of them.
+    async fn ideas(
+        &self,
+        seeds: &[String],
+        market: &Market,
+        after: Option<&str>,
+    ) -> Result<Found, ProviderError> {
+        within(seeds.len(), MOST_SEEDS)?;
+        let mut task = self.market(market, true)?;
+        task["keywords"] = json!(seeds);
+        self.page("dataforseo_labs/google/keyword_ideas/live", task, after)
+            .await
+    }
+
+    fn most_keywords(&self) -> usize {
+        MOST_KEYWORDS
+    }
+
+    async fn metrics(&self, keywords: &[String], market: &Market) -> Result<Found, ProviderError> {
         within(keywords.len(), MOST_KEYWORDS)?;
         let mut found = self.search_volume(keywords, market).await?;
         let mut places: HashMap<String, usize> = HashMap::new();
@@ -284,32 +303,6 @@ impl DataForSeo {
     }
 }
 
-impl KeywordData for DataForSeo {
-    fn provider(&self) -> &'static str {
-        "dataforseo"
-    }
-
-    fn source(&self) -> KeywordSource {
-        KeywordSource::Dataforseo
-    }
-
-    fn most_seeds(&self) -> usize {
-        MOST_SEEDS
-    }
-
-    fn ideas<'a>(&'a self, seeds: &'a [String], market: &'a Market, after: Option<&'a str>) -> Answering<'a> {
-        Box::pin(self.keyword_ideas(seeds, market, after))
-    }
-
-    fn most_keywords(&self) -> usize {
-        MOST_KEYWORDS
-    }
-
-    fn metrics<'a>(&'a self, keywords: &'a [String], market: &'a Market) -> Answering<'a> {
-        Box::pin(self.all_metrics(keywords, market))
-    }
-}
-
 /// Judges the `status_code` of an answer or of a task: 20000 is good, 40102 means that there is nothing.
 fn judge(of: &Value, terms: Terms<'_>) -> Result<(), ProviderError> {
     let code = of
@@ -324,7 +317,7 @@ fn judge(of: &Value, terms: Terms<'_>) -> Result<(), ProviderError> {
         40200 | 40203 | 40210 => Why::Quota,
         _ => Why::Request,
     };
-    let words = exchange::words(of).and_then(|text| excerpt(text, terms.secrets));
+    let words = error_message(of).and_then(|text| excerpt(text, terms.secrets));
     Err(ProviderError::refused_with(why, words))
 }
 

@@ -3,7 +3,6 @@
 use std::{fmt, time::Duration};
 
 use searchwright_contract::{Code, Problem};
-use searchwright_site::fetch::FetchError;
 
 /// Wait when a provider asks for patience without saying how long.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -139,19 +138,6 @@ impl ProviderError {
             came: Some(came),
         }))
     }
-
-    /// Converts the error of an HTTP exchange. A provider that answers for free may be asked again; one that charges
-    /// may not, once the request was sent.
-    pub(super) fn of_fetch(error: &FetchError, charges: bool) -> Self {
-        match error {
-            FetchError::Denied => Self::refused(Why::Address),
-            FetchError::Dns | FetchError::Connect | FetchError::Tls | FetchError::Certificate(_) => {
-                Self::Unavailable
-            }
-            FetchError::Timeout | FetchError::Broken if charges => Self::Uncertain(Box::default()),
-            FetchError::Timeout | FetchError::Broken => Self::Unavailable,
-        }
-    }
 }
 
 impl fmt::Display for ProviderError {
@@ -200,35 +186,6 @@ impl From<&ProviderError> for Problem {
             ProviderError::Uncertain(_) => Self::new(Code::ProviderError, detail)
                 .with("uncertain", true)
                 .hint("look at the provider's own record before starting it again"),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_was_not_sent_may_be_sent_again() {
-        use FetchError::{Broken, Connect, Denied, Dns, Timeout, Tls};
-        for charges in [true, false] {
-            for error in [Dns, Connect, Tls] {
-                assert_eq!(
-                    ProviderError::of_fetch(&error, charges),
-                    ProviderError::Unavailable
-                );
-            }
-            assert_eq!(
-                ProviderError::of_fetch(&Denied, charges),
-                ProviderError::refused(Why::Address)
-            );
-        }
-        for error in [Timeout, Broken] {
-            assert!(matches!(
-                ProviderError::of_fetch(&error, true),
-                ProviderError::Uncertain(_)
-            ));
-            assert_eq!(ProviderError::of_fetch(&error, false), ProviderError::Unavailable);
         }
     }
 }

@@ -3,101 +3,57 @@
 //! Requests, with a form asked for, were validated against a published copy of the OpenAPI document of the
 //! Gemini API and answered by an independent server that streams, see `cargo xtask peers providers`.
 
-use std::sync::Arc;
-
 use http::HeaderName;
-use searchwright_outbound::Guarded;
-use secrecy::ExposeSecret as _;
+use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Value, json};
 
 use super::{
-    account::Account,
     error::ProviderError,
-    exchange::{post_json, secret_header},
+    http::secret_header,
     language::{
-        Finish, Generation, LanguageModel, Prompt,
-        prices::Price,
-        stream,
-        stream::{Oddity, Seen, Wire, error_status},
+        Finish, Prompt,
+        chat::{ChatDialect, ChatModel, Headers},
+        stream::{Oddity, Seen, error_status},
     },
     sse::Event,
 };
-use crate::Credentials;
 
-pub(super) const ADDRESS: &str = "https://generativelanguage.googleapis.com/v1beta";
+pub(super) const DIALECT: ChatDialect = ChatDialect {
+    provider: "gemini",
+    address: "https://generativelanguage.googleapis.com/v1beta",
+    model_prefix: "models/",
+    url: |base, model| format!("{base}/models/{model}:streamGenerateContent?alt=sse"),
+    headers,
+    body,
+    read,
+};
 
-/// A model of Google.
-#[derive(Debug)]
-pub struct Gemini {
-    url: String,
-    model: String,
-    wire: Arc<Wire>,
+/// Sends the key in a header, not in the address, which ends up in logs on the way.
+fn headers(secret: Option<&SecretString>) -> Result<Headers, ProviderError> {
+    let secret = secret.ok_or(ProviderError::NotConfigured("gemini"))?;
+    Ok(vec![(
+        HeaderName::from_static("x-goog-api-key"),
+        secret_header(secret.expose_secret())?,
+    )])
 }
 
-impl Gemini {
-    /// The model of an account.
-    pub fn new(client: Guarded, account: &Credentials) -> Result<Self, ProviderError> {
-        let settings = Account(&account.settings);
-        let base = settings.base_url(ADDRESS);
-        let model = settings.need("model")?;
-        let model = model.strip_prefix("models/").unwrap_or(model).to_owned();
-        Ok(Self {
-            url: format!("{base}/models/{model}:streamGenerateContent?alt=sse"),
-            wire: Arc::new(Wire {
-                client,
-                secret: account.secret.clone(),
-                price: Price::find("gemini", &model, &account.settings, base == ADDRESS),
-                read,
-            }),
-            model,
-        })
+fn body(_: &ChatModel, prompt: &Prompt) -> Value {
+    let mut config = json!({ "maxOutputTokens": prompt.max_tokens });
+    if let Some(temperature) = prompt.temperature {
+        config["temperature"] = temperature.into();
     }
-
-    fn body(prompt: &Prompt) -> Value {
-        let mut config = json!({ "maxOutputTokens": prompt.max_tokens });
-        if let Some(temperature) = prompt.temperature {
-            config["temperature"] = temperature.into();
-        }
-        if let Some(form) = &prompt.form {
-            config["responseMimeType"] = "application/json".into();
-            config["responseJsonSchema"] = json!(form.schema);
-        }
-        json!({
-            "systemInstruction": { "parts": [{ "text": prompt.system_text() }] },
-            "contents": [{ "role": "user", "parts": [{ "text": prompt.user_text() }] }],
-            "generationConfig": config,
-        })
+    if let Some(form) = &prompt.form {
+        config["responseMimeType"] = "application/json".into();
+        config["responseJsonSchema"] = json!(form.schema);
     }
+    json!({
+        "systemInstruction": { "parts": [{ "text": prompt.system_text() }] },
+        "contents": [{ "role": "user", "parts": [{ "text": prompt.user_text() }] }],
+        "generationConfig": config,
+    })
 }
 
-impl LanguageModel for Gemini {
-    fn provider(&self) -> &'static str {
-        "gemini"
-    }
-
-    fn model(&self) -> &str {
-        &self.model
-    }
-
-    fn most(&self, prompt: &Prompt) -> Option<u64> {
-        self.wire.most(prompt)
-    }
-
-    fn generate(&self, prompt: &Prompt) -> Generation {
-        // In a header, not in the address, which ends up in logs on the way.
-        let key = match &self.wire.secret {
-            Some(secret) => secret_header(secret.expose_secret()),
-            None => Err(ProviderError::NotConfigured("gemini")),
-        };
-        let request = key.and_then(|key| {
-            let headers = [(HeaderName::from_static("x-goog-api-key"), key)];
-            post_json(&self.url, headers, &Self::body(prompt))
-        });
-        stream::generate(&self.wire, request)
-    }
-}
-
-pub(super) fn read(event: &Event, seen: &mut Seen) -> Result<(), Oddity> {
+fn read(event: &Event, seen: &mut Seen) -> Result<(), Oddity> {
     let chunk: Value = serde_json::from_str(&event.data).map_err(|_| Oddity::Unreadable)?;
     if let Some(status) = chunk.get("error").and_then(error_status) {
         return Err(Oddity::Error(status));

@@ -12,8 +12,7 @@ use tokio::sync::Mutex;
 use super::{
     account::{Account, Provider},
     error::{ProviderError, Why},
-    exchange,
-    exchange::{Terms, bearer, post_json},
+    http::{Terms, bearer, build_request, fetch_json, post_json},
 };
 use crate::Credentials;
 
@@ -101,7 +100,7 @@ impl Google {
             .append_pair("client_secret", self.secret(1)?)
             .append_pair("refresh_token", self.secret(2)?)
             .finish();
-        let mut request = exchange::request(Method::POST, &self.token_url, Bytes::from(form))?;
+        let mut request = build_request(Method::POST, &self.token_url, Bytes::from(form))?;
         let kind = HeaderValue::from_static("application/x-www-form-urlencoded");
         request.headers_mut().insert(header::CONTENT_TYPE, kind);
         let answer = self.send(request, None).await.map_err(|error| match error {
@@ -138,6 +137,6 @@ impl Google {
             charges: false,
             secrets: &secrets,
         };
-        exchange::json(&self.client, request, terms).await
+        fetch_json(&self.client, request, terms).await
     }
 }

@@ -6,6 +6,7 @@
 
 use std::{collections::HashMap, fmt};
 
+use async_trait::async_trait;
 use http::{HeaderName, HeaderValue};
 use searchwright_contract::{Clock, keywords::KeywordSource};
 use searchwright_keywords::import::{Month, Row};
@@ -17,9 +18,9 @@ use super::{
     account::{Account, Provider},
     dataforseo::{level, sorted},
     error::{ProviderError, Why},
-    exchange::secret_header,
     google::Google,
-    keyword_data::{Answering, Found, KeywordData, Market, within},
+    http::secret_header,
+    keyword_data::{Found, KeywordData, Market, within},
 };
 use crate::Credentials;
 
@@ -124,39 +125,6 @@ impl GoogleAds {
         found.ok_or_else(|| ProviderError::refused(Why::Market))
     }
 
-    async fn keyword_ideas(
-        &self,
-        seeds: &[String],
-        market: &Market,
-        after: Option<&str>,
-    ) -> Result<Found, ProviderError> {
-        within(seeds.len(), MOST_SEEDS)?;
-        let mut body = self.market(market).await?;
-        body["includeAdultKeywords"] = false.into();
-        body["pageSize"] = PAGE.into();
-        body["keywordSeed"] = json!({ "keywords": seeds });
-        if let Some(token) = after {
-            body["pageToken"] = token.into();
-        }
-        let answer = self.ask(":generateKeywordIdeas", &body).await?;
-        let next = answer
-            .get("nextPageToken")
-            .and_then(Value::as_str)
-            .filter(|t| !t.is_empty());
-        Ok(Found {
-            next: next.map(str::to_owned),
-            ..self.found(&answer, "keywordIdeaMetrics")
-        })
-    }
-
-    async fn historical_metrics(&self, keywords: &[String], market: &Market) -> Result<Found, ProviderError> {
-        within(keywords.len(), MOST_KEYWORDS)?;
-        let mut body = self.market(market).await?;
-        body["keywords"] = json!(keywords);
-        let answer = self.ask(":generateKeywordHistoricalMetrics", &body).await?;
-        Ok(self.found(&answer, "keywordMetrics"))
-    }
-
     fn found(&self, answer: &Value, metrics: &str) -> Found {
         let results = answer.get("results").and_then(Value::as_array);
         let rows = results
@@ -232,6 +200,7 @@ fn month(word: &str) -> Option<usize> {
     MONTHS.iter().position(|m| *m == word).map(|at| at + 1)
 }
 
+#[async_trait]
 impl KeywordData for GoogleAds {
     fn provider(&self) -> &'static str {
         "google-ads"
@@ -245,15 +214,40 @@ impl KeywordData for GoogleAds {
         MOST_SEEDS
     }
 
-    fn ideas<'a>(&'a self, seeds: &'a [String], market: &'a Market, after: Option<&'a str>) -> Answering<'a> {
-        Box::pin(self.keyword_ideas(seeds, market, after))
+    async fn ideas(
+        &self,
+        seeds: &[String],
+        market: &Market,
+        after: Option<&str>,
+    ) -> Result<Found, ProviderError> {
+        within(seeds.len(), MOST_SEEDS)?;
+        let mut body = self.market(market).await?;
+        body["includeAdultKeywords"] = false.into();
+        body["pageSize"] = PAGE.into();
+        body["keywordSeed"] = json!({ "keywords": seeds });
+        if let Some(token) = after {
+            body["pageToken"] = token.into();
+        }
+        let answer = self.ask(":generateKeywordIdeas", &body).await?;
+        let next = answer
+            .get("nextPageToken")
+            .and_then(Value::as_str)
+            .filter(|t| !t.is_empty());
+        Ok(Found {
+            next: next.map(str::to_owned),
+            ..self.found(&answer, "keywordIdeaMetrics")
+        })
     }
 
     fn most_keywords(&self) -> usize {
         MOST_KEYWORDS
     }
 
-    fn metrics<'a>(&'a self, keywords: &'a [String], market: &'a Market) -> Answering<'a> {
-        Box::pin(self.historical_metrics(keywords, market))
+    async fn metrics(&self, keywords: &[String], market: &Market) -> Result<Found, ProviderError> {
+        within(keywords.len(), MOST_KEYWORDS)?;
+        let mut body = self.market(market).await?;
+        body["keywords"] = json!(keywords);
+        let answer = self.ask(":generateKeywordHistoricalMetrics", &body).await?;
+        Ok(self.found(&answer, "keywordMetrics"))
     }
 }

@@ -1,7 +1,8 @@
 //! Keyword data: ideas for keywords, and what is known of given ones.
 
-use std::{fmt, future::Future, pin::Pin};
+use std::fmt;
 
+use async_trait::async_trait;
 use searchwright_contract::keywords::KeywordSource;
 use searchwright_keywords::import::Row;
 
@@ -30,10 +31,8 @@ pub struct Found {
     pub missed: Vec<ProviderError>,
 }
 
-/// An answer to be awaited.
-pub type Answering<'a> = Pin<Box<dyn Future<Output = Result<Found, ProviderError>> + Send + 'a>>;
-
 /// A source of keywords.
+#[async_trait]
 pub trait KeywordData: Send + Sync + fmt::Debug {
     /// The provider's word.
     fn provider(&self) -> &'static str;
@@ -46,7 +45,12 @@ pub trait KeywordData: Send + Sync + fmt::Debug {
 
     /// Ideas for keywords around the seeds: one page, from the beginning or from `after`, the `next` of the
     /// page before with the same seeds.
-    fn ideas<'a>(&'a self, seeds: &'a [String], market: &'a Market, after: Option<&'a str>) -> Answering<'a>;
+    async fn ideas(
+        &self,
+        seeds: &[String],
+        market: &Market,
+        after: Option<&str>,
+    ) -> Result<Found, ProviderError>;
 
     /// Most keywords of one call of [`KeywordData::metrics`]; 0 if it has none.
     fn most_keywords(&self) -> usize {
@@ -54,9 +58,9 @@ pub trait KeywordData: Send + Sync + fmt::Debug {
     }
 
     /// Fetches the metrics of these keywords. A keyword without a row is unknown to the provider.
-    fn metrics<'a>(&'a self, keywords: &'a [String], market: &'a Market) -> Answering<'a> {
+    async fn metrics(&self, keywords: &[String], market: &Market) -> Result<Found, ProviderError> {
         let _ = (keywords, market);
-        Box::pin(async { Err(ProviderError::refused(Why::Unsupported)) })
+        Err(ProviderError::refused(Why::Unsupported))
     }
 }
 

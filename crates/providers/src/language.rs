@@ -1,6 +1,7 @@
 //! Language models: one question, one text, no tools. A model that reads what strangers wrote holds no
 //! authority: what it answers is data.
 
+pub(super) mod chat;
 pub(super) mod prices;
 pub(super) mod stream;
 
@@ -13,7 +14,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::error::{Partial, ProviderError, Usage, Why};
-pub use stream::replay;
+pub use chat::ChatModel;
 
 /// Text that comes from outside: a crawled page, a search result, a user's notes.
 #[derive(Clone, Debug)]

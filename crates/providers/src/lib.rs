@@ -9,11 +9,12 @@ mod anthropic;
 mod autocomplete;
 mod circuit;
 mod dataforseo;
+mod dialects;
 mod error;
-mod exchange;
 mod gemini;
 mod google;
 mod google_ads;
+mod http;
 mod keyword_data;
 mod language;
 mod openai;
@@ -26,16 +27,16 @@ mod tests;
 use std::{collections::BTreeMap, fmt};
 
 pub use account::Provider;
-pub use anthropic::Anthropic;
 pub use autocomplete::Autocomplete;
 use circuit::{Behind, Circuits};
 pub use dataforseo::DataForSeo;
+pub use dialects::{chat_model, replay};
 pub use error::{Partial, ProviderError, Refusal, Usage, Why};
-pub use gemini::Gemini;
 pub use google_ads::GoogleAds;
-pub use keyword_data::{Answering, Found, KeywordData, Market};
-pub use language::{Chunk, Data, Finish, Form, Generated, Generation, LanguageModel, Prompt, answer, replay};
-pub use openai::OpenAi;
+pub use keyword_data::{Found, KeywordData, Market};
+pub use language::{
+    ChatModel, Chunk, Data, Finish, Form, Generated, Generation, LanguageModel, Prompt, answer,
+};
 pub use pagespeed::PageSpeed;
 pub use search_console::SearchConsole;
 use searchwright_contract::Clock;
@@ -83,13 +84,7 @@ impl Providers {
         provider: Provider,
         credentials: &Credentials,
     ) -> Result<Box<dyn LanguageModel>, ProviderError> {
-        let client = self.client.clone();
-        let inner: Box<dyn LanguageModel> = match provider {
-            Provider::OpenAi => Box::new(OpenAi::new(client, credentials)?),
-            Provider::Anthropic => Box::new(Anthropic::new(client, credentials)?),
-            Provider::Gemini => Box::new(Gemini::new(client, credentials)?),
-            _ => return Err(ProviderError::refused(Why::Unsupported)),
-        };
+        let inner: Box<dyn LanguageModel> = Box::new(chat_model(self.client.clone(), provider, credentials)?);
         let circuit = self.circuits.get(project, provider);
         Ok(Box::new(Behind { circuit, inner }))
     }

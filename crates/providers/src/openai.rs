@@ -4,111 +4,67 @@
 //! (`createChatCompletion`) and answered by an independent server that streams, usage included, see
 //! `cargo xtask peers providers`.
 
-use std::sync::Arc;
-
 use http::header;
-use searchwright_outbound::Guarded;
+use secrecy::SecretString;
 use serde_json::{Value, json};
 
 use super::{
-    account::Account,
     error::ProviderError,
-    exchange::{bearer, post_json},
+    http::bearer,
     language::{
-        Finish, Generation, LanguageModel, Prompt,
-        prices::Price,
-        stream,
-        stream::{Oddity, Seen, Wire, error_status},
+        Finish, Prompt,
+        chat::{ChatDialect, ChatModel, Headers},
+        stream::{Oddity, Seen, error_status},
     },
     sse::Event,
 };
-use crate::Credentials;
 
-/// OpenAI's own address.
-pub(super) const ADDRESS: &str = "https://api.openai.com/v1";
+pub(super) const DIALECT: ChatDialect = ChatDialect {
+    provider: "openai",
+    address: "https://api.openai.com/v1",
+    model_prefix: "",
+    url: |base, _| format!("{base}/chat/completions"),
+    headers,
+    body,
+    read,
+};
 
-/// A model behind Chat Completions.
-#[derive(Debug)]
-pub struct OpenAi {
-    url: String,
-    model: String,
-    /// OpenAI's own models of today take no `max_tokens`, the copies know nothing else.
-    limit_name: &'static str,
-    wire: Arc<Wire>,
+/// Sends a key if there is one; servers at home often want none.
+fn headers(secret: Option<&SecretString>) -> Result<Headers, ProviderError> {
+    let key = secret.map(bearer).transpose()?;
+    Ok(key.map(|key| (header::AUTHORIZATION, key)).into_iter().collect())
 }
 
-impl OpenAi {
-    /// The model of an account. A key is sent if there is one; servers at home often want none.
-    pub fn new(client: Guarded, account: &Credentials) -> Result<Self, ProviderError> {
-        let settings = Account(&account.settings);
-        let base = settings.base_url(ADDRESS);
-        let own = base == ADDRESS;
-        let model = settings.need("model")?.to_owned();
-        Ok(Self {
-            url: format!("{base}/chat/completions"),
-            limit_name: if own {
-                "max_completion_tokens"
-            } else {
-                "max_tokens"
-            },
-            wire: Arc::new(Wire {
-                client,
-                secret: account.secret.clone(),
-                price: Price::find("openai", &model, &account.settings, own),
-                read,
-            }),
-            model,
-        })
+fn body(model: &ChatModel, prompt: &Prompt) -> Value {
+    // OpenAI's own models of today take no `max_tokens`, the copies know nothing else.
+    let limit_name = if model.is_own {
+        "max_completion_tokens"
+    } else {
+        "max_tokens"
+    };
+    let mut body = json!({
+        "model": model.model,
+        "messages": [
+            { "role": "system", "content": prompt.system_text() },
+            { "role": "user", "content": prompt.user_text() },
+        ],
+        "stream": true,
+        "stream_options": { "include_usage": true },
+        limit_name: prompt.max_tokens,
+    });
+    if let Some(temperature) = prompt.temperature {
+        body["temperature"] = temperature.into();
     }
-
-    fn body(&self, prompt: &Prompt) -> Value {
-        let mut body = json!({
-            "model": self.model,
-            "messages": [
-                { "role": "system", "content": prompt.system_text() },
-                { "role": "user", "content": prompt.user_text() },
-            ],
-            "stream": true,
-            "stream_options": { "include_usage": true },
-            self.limit_name: prompt.max_tokens,
+    if let Some(form) = &prompt.form {
+        body["response_format"] = json!({
+            "type": "json_schema",
+            "json_schema": { "name": form.name, "schema": form.schema },
         });
-        if let Some(temperature) = prompt.temperature {
-            body["temperature"] = temperature.into();
-        }
-        if let Some(form) = &prompt.form {
-            body["response_format"] = json!({
-                "type": "json_schema",
-                "json_schema": { "name": form.name, "schema": form.schema },
-            });
-        }
-        body
     }
+    body
 }
 
-impl LanguageModel for OpenAi {
-    fn provider(&self) -> &'static str {
-        "openai"
-    }
-
-    fn model(&self) -> &str {
-        &self.model
-    }
-
-    fn most(&self, prompt: &Prompt) -> Option<u64> {
-        self.wire.most(prompt)
-    }
-
-    fn generate(&self, prompt: &Prompt) -> Generation {
-        let key = self.wire.secret.as_ref().map(bearer).transpose();
-        let request = key.and_then(|key| {
-            let headers = key.map(|key| (header::AUTHORIZATION, key));
-            post_json(&self.url, headers, &self.body(prompt))
-        });
-        stream::generate(&self.wire, request)
-    }
-}
-
-pub(super) fn read(event: &Event, seen: &mut Seen) -> Result<(), Oddity> {
+fn read(event: &Event, seen: &mut Seen) -> Result<(), Oddity> {
     if event.data == "[DONE]" {
         seen.done = true;
         return Ok(());

@@ -14,8 +14,7 @@ use super::{
     account::Account,
     circuit::Circuit,
     error::{ProviderError, Why},
-    exchange,
-    exchange::{Terms, secret_header},
+    http::{Terms, build_request, fetch_json, secret_header},
 };
 use crate::Credentials;
 
@@ -72,7 +71,7 @@ impl PageSpeed {
             // what it says of images is read
             .append_pair("locale", "en-US")
             .finish();
-        let mut request = exchange::request(Method::GET, &format!("{}?{query}", self.url), Bytes::new())?;
+        let mut request = build_request(Method::GET, &format!("{}?{query}", self.url), Bytes::new())?;
         let key = self.secret.expose_secret();
         let header = HeaderName::from_static("x-goog-api-key");
         request.headers_mut().insert(header, secret_header(key)?);
@@ -81,7 +80,7 @@ impl PageSpeed {
             secrets: &[key],
         };
         let call = async {
-            let answer = exchange::json(&self.client, request, terms).await?;
+            let answer = fetch_json(&self.client, request, terms).await?;
             read(&answer).ok_or_else(|| ProviderError::refused(Why::Empty))
         };
         self.circuit.watch(call).await

@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use async_trait::async_trait;
 use jiff::civil::Date;
 use searchwright_contract::{Clock, Instant, keywords::KeywordSource};
 use searchwright_keywords::import::Row;
@@ -15,7 +16,7 @@ use super::{
     account::{Account, Provider},
     error::{ProviderError, Why},
     google::Google,
-    keyword_data::{Answering, Found, KeywordData, Market},
+    keyword_data::{Found, KeywordData, Market},
 };
 use crate::Credentials;
 
@@ -55,8 +56,54 @@ impl SearchConsole {
             clock,
         })
     }
+}
 
-    async fn queries(&self, market: &Market, after: Option<&str>) -> Result<Found, ProviderError> {
+/// First and last day, both included.
+fn days(now: Instant) -> Option<(Date, Date)> {
+    let today = jiff::Timestamp::from_millisecond(now.millis())
+        .ok()?
+        .to_zoned(jiff::tz::TimeZone::UTC)
+        .date();
+    let ago = |days: i32| today.checked_sub(jiff::Span::new().days(days)).ok();
+    Some((ago(DELAY_DAYS + DAYS - 1)?, ago(DELAY_DAYS)?))
+}
+
+fn row(of: &Value, line: u64) -> Option<Row> {
+    let number = |name| of.get(name).and_then(Value::as_f64);
+    let count = |name| number(name).map(|n| n.round() as i64);
+    Some(Row {
+        line,
+        keyword: of.pointer("/keys/0")?.as_str()?.to_owned(),
+        ranking_url: of.pointer("/keys/1").and_then(Value::as_str).map(str::to_owned),
+        clicks: count("clicks"),
+        impressions: count("impressions"),
+        ctr: number("ctr"),
+        position: number("position"),
+        ..Row::default()
+    })
+}
+
+#[async_trait]
+impl KeywordData for SearchConsole {
+    fn provider(&self) -> &'static str {
+        "search-console"
+    }
+
+    fn source(&self) -> KeywordSource {
+        KeywordSource::Gsc
+    }
+
+    /// Seeds are not looked at: what is known of the site is known without them.
+    fn most_seeds(&self) -> usize {
+        usize::MAX
+    }
+
+    async fn ideas(
+        &self,
+        _: &[String],
+        market: &Market,
+        after: Option<&str>,
+    ) -> Result<Found, ProviderError> {
         let start: usize = match after {
             None => 0,
             Some(text) => text.parse().map_err(|_| ProviderError::refused(Why::Request))?,
@@ -88,50 +135,6 @@ impl SearchConsole {
             cost_micros_usd: Some(0),
             missed: Vec::new(),
         })
-    }
-}
-
-/// First and last day, both included.
-fn days(now: Instant) -> Option<(Date, Date)> {
-    let today = jiff::Timestamp::from_millisecond(now.millis())
-        .ok()?
-        .to_zoned(jiff::tz::TimeZone::UTC)
-        .date();
-    let ago = |days: i32| today.checked_sub(jiff::Span::new().days(days)).ok();
-    Some((ago(DELAY_DAYS + DAYS - 1)?, ago(DELAY_DAYS)?))
-}
-
-fn row(of: &Value, line: u64) -> Option<Row> {
-    let number = |name| of.get(name).and_then(Value::as_f64);
-    let count = |name| number(name).map(|n| n.round() as i64);
-    Some(Row {
-        line,
-        keyword: of.pointer("/keys/0")?.as_str()?.to_owned(),
-        ranking_url: of.pointer("/keys/1").and_then(Value::as_str).map(str::to_owned),
-        clicks: count("clicks"),
-        impressions: count("impressions"),
-        ctr: number("ctr"),
-        position: number("position"),
-        ..Row::default()
-    })
-}
-
-impl KeywordData for SearchConsole {
-    fn provider(&self) -> &'static str {
-        "search-console"
-    }
-
-    fn source(&self) -> KeywordSource {
-        KeywordSource::Gsc
-    }
-
-    /// Seeds are not looked at: what is known of the site is known without them.
-    fn most_seeds(&self) -> usize {
-        usize::MAX
-    }
-
-    fn ideas<'a>(&'a self, _: &'a [String], market: &'a Market, after: Option<&'a str>) -> Answering<'a> {
-        Box::pin(self.queries(market, after))
     }
 }
 

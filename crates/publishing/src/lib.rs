@@ -1,28 +1,28 @@
 //! Publishing: places to publish, what they can do, and what is to be done next with a post. Never twice, never lost: what was
 //! sent and not answered is looked for before anything is sent again.
 
+pub mod connection_input;
 mod decide;
-pub mod entered;
-mod exchange;
+mod error;
 mod front_matter;
+mod http;
 pub mod mapping;
 mod marker;
 pub mod oauth;
 pub mod pictures;
 mod publisher;
-mod trouble;
 mod values;
 pub mod vendors;
 
 use std::path::PathBuf;
 
+pub use connection_input::secrets;
 pub use decide::{Aim, Before, Change, Known, Next, Reason, Sent, decide};
-pub use entered::secrets;
+pub use error::{Cause, Trouble, Why};
 pub use marker::Marker;
 pub use publisher::{Account, Connection, Item, Publisher, Remote, Uploaded, Wanted};
 use searchwright_contract::Clock;
 use searchwright_outbound::{Guarded, Outbound, Purpose};
-pub use trouble::{Trouble, Why};
 use uuid::Uuid;
 pub use vendors::Input;
 

@@ -13,9 +13,9 @@ use sha2::Sha256;
 use url::Url;
 
 use super::{
-    entered::API_URL,
-    exchange::Server,
-    trouble::{Trouble, Why},
+    connection_input::API_URL,
+    error::{Trouble, Why},
+    http::Server,
     vendors::wix,
 };
 

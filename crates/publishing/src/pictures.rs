@@ -1,27 +1,25 @@
 //! Images on their way to a provider: fetched through the guard, and what they are is told by their bytes.
 
-mod anew;
+mod reencode;
 mod webp;
 
 use std::time::Duration;
 
 use bytes::Bytes;
-use searchwright_outbound::{Guarded, retry_after};
-use searchwright_site::fetch::{Cut, FetchError};
+use searchwright_outbound::{Guarded, NotSent, RequestError, retry_after};
+use searchwright_site::fetch::Cut;
 use sha2::{Digest as _, Sha256};
 
-use self::anew::{Unfit, anew};
+use self::reencode::{Unfit, reencode};
 use super::{
+    error::{Cause, Trouble, Why},
     publisher::Picture,
-    trouble::{Trouble, Why},
 };
 
 /// Largest image that is taken, in bytes.
 const LARGEST: usize = 5 << 20;
 
 const DENIED: &str = "its address may not be reached from this server; an operator opens a private one with --allow-outbound publish=HOST:PORT";
-/// The word for an image that cannot be had now: it says nothing about the provider.
-pub const UNREACHABLE: &str = "image_unreachable";
 
 /// Media type and extension, by the first bytes.
 fn kind(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
@@ -51,7 +49,7 @@ fn bad(why: Why, said: &str) -> Trouble {
 
 const fn not_now(after: Option<Duration>) -> Trouble {
     Trouble::NotNow {
-        what: UNREACHABLE,
+        cause: Cause::ImageUnreachable,
         after,
     }
 }
@@ -65,8 +63,8 @@ pub async fn fetch(client: &Guarded, url: &str) -> Result<Found, Trouble> {
     let answer = client
         .send(request, LARGEST + 1)
         .await
-        .map_err(|error| match error {
-            FetchError::Denied => bad(Why::Invalid, DENIED),
+        .map_err(|error| match error.into() {
+            RequestError::NotSent(NotSent::Address) => bad(Why::Invalid, DENIED),
             _ => not_now(None),
         })?;
     if answer.status == 429 || answer.status >= 500 {
@@ -97,9 +95,9 @@ impl Found {
     /// The image as providers are given it.
     pub async fn picture(self, alt: Option<String>) -> Result<Picture, Trouble> {
         let (given, media_type) = (self.body.clone(), self.media_type);
-        let anew = tokio::task::spawn_blocking(move || anew(&given, media_type)).await;
-        let bytes = match anew {
-            Ok(Ok(anew)) => anew.map_or(self.body, Into::into),
+        let reencoded = tokio::task::spawn_blocking(move || reencode(&given, media_type)).await;
+        let bytes = match reencoded {
+            Ok(Ok(reencoded)) => reencoded.map_or(self.body, Into::into),
             Ok(Err(Unfit::TooManyPixels)) => {
                 return Err(bad(Why::TooLarge, "has more pixels than can be worked on"));
             }

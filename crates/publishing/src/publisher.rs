@@ -1,8 +1,9 @@
 //! The operations of a place to publish. One file per vendor under `vendors/`; the order of calls is decided in
 //! `engine/jobs/publish.rs`.
 
-use std::{collections::BTreeMap, fmt, future::Future, pin::Pin};
+use std::{collections::BTreeMap, fmt};
 
+use async_trait::async_trait;
 use searchwright_contract::{
     Instant,
     integrations::{Field, Place},
@@ -10,10 +11,10 @@ use searchwright_contract::{
 use secrecy::SecretString;
 use serde_json::{Map, Value};
 
-use super::{marker::Marker, trouble::Trouble};
-
-/// A request to a provider under way.
-pub type Doing<'a, T> = Pin<Box<dyn Future<Output = Result<T, Trouble>> + Send + 'a>>;
+use super::{
+    error::{Trouble, Why},
+    marker::Marker,
+};
 
 /// Values that a connection was made with.
 #[derive(Clone, Debug, Default)]
@@ -168,31 +169,39 @@ pub struct Wanted<'a> {
 }
 
 /// A place to publish. Asks once: nothing is repeated here.
+#[async_trait]
 pub trait Publisher: Send + Sync + fmt::Debug {
     /// Asks whether the credential works, and whose it is.
-    fn check(&self) -> Doing<'_, Account>;
+    async fn check(&self) -> Result<Account, Trouble>;
 
     /// The sites the credential reaches; one that is fixed by the connection is listed too.
-    fn sites(&self) -> Doing<'_, Vec<Place>>;
+    async fn sites(&self) -> Result<Vec<Place>, Trouble>;
 
     /// The collections of a site; empty where a site has no such thing.
-    fn collections<'a>(&'a self, site: Option<&'a str>) -> Doing<'a, Vec<Place>>;
+    async fn collections(&self, site: Option<&str>) -> Result<Vec<Place>, Trouble> {
+        let _ = site;
+        Ok(Vec::new())
+    }
 
     /// The real fields of a collection.
-    fn fields<'a>(&'a self, site: Option<&'a str>, collection: Option<&'a str>) -> Doing<'a, Vec<Field>>;
+    async fn fields(&self, site: Option<&str>, collection: Option<&str>) -> Result<Vec<Field>, Trouble>;
 
     /// Finds everything that has the id, our mark or the slug. Items in the provider's trash are left out.
-    fn find<'a>(&'a self, wanted: &'a Wanted<'a>) -> Doing<'a, Vec<Remote>>;
+    async fn find(&self, wanted: &Wanted<'_>) -> Result<Vec<Remote>, Trouble>;
 
     /// Creates the post, with its mark.
-    fn create<'a>(&'a self, item: &'a Item) -> Doing<'a, Remote>;
+    async fn create(&self, item: &Item) -> Result<Remote, Trouble>;
 
     /// Brings `remote`, which was just found, to the state of `item`.
-    fn update<'a>(&'a self, remote: &'a Remote, item: &'a Item) -> Doing<'a, Remote>;
+    async fn update(&self, remote: &Remote, item: &Item) -> Result<Remote, Trouble>;
 
     /// Takes the post out of readers' sight, without deleting it.
-    fn unpublish<'a>(&'a self, remote: &'a Remote) -> Doing<'a, Remote>;
+    async fn unpublish(&self, remote: &Remote) -> Result<Remote, Trouble>;
 
-    /// Uploads an image, or finds it at the provider by its name.
-    fn upload<'a>(&'a self, picture: &'a Picture) -> Doing<'a, Uploaded>;
+    /// Uploads an image, or finds it at the provider by its name. [`Why::Unsupported`] where a provider takes an image
+    /// from its address only.
+    async fn upload(&self, picture: &Picture) -> Result<Uploaded, Trouble> {
+        let _ = picture;
+        Err(Trouble::refused(Why::Unsupported))
+    }
 }

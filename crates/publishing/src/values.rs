@@ -8,9 +8,9 @@ use sha2::{Digest as _, Sha256};
 use url::Url;
 
 use super::{
+    error::{Trouble, Why},
     marker::Marker,
     publisher::{Connection, Item, Uploaded},
-    trouble::{Trouble, Why},
 };
 
 /// A member of a post, for the provider's field that it is mapped to.

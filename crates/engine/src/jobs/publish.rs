@@ -20,8 +20,8 @@ use searchwright_contract::{
     posts::{Post, PublicationState},
 };
 use searchwright_publishing::{
-    Aim, Before, Change, Connection, Known, Marker, Next, Publisher, Remote, Sent, Trouble, Wanted, Why,
-    decide, pictures, secrets, vendors,
+    Aim, Before, Cause, Change, Connection, Known, Marker, Next, Publisher, Remote, Sent, Trouble, Wanted,
+    Why, decide, secrets, vendors,
 };
 use searchwright_store::{
     access::ProjectScope,
@@ -110,7 +110,7 @@ pub(crate) async fn record_outcome(
             why: Why::Credential, ..
         }) => Some(Readiness::ReauthorizationRequired),
         Some(Trouble::NotNow {
-            what: pictures::UNREACHABLE,
+            cause: Cause::ImageUnreachable,
             ..
         }) => return Ok(()),
         // The refusal concerns one post or one field, not the connection.

@@ -5,18 +5,15 @@ use std::{collections::VecDeque, fmt, sync::Arc};
 
 use bytes::Bytes;
 use futures_util::stream;
-use searchwright_outbound::{Guarded, Piece, Streamed};
-use searchwright_site::fetch::FetchError;
+use http::{HeaderMap, Request};
+use searchwright_outbound::{Guarded, Piece, Rejected, RequestError, Streamed};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 
 use super::{Chunk, Finish, Generation, Prompt, prices::Price};
 use crate::{
-    Provider, anthropic,
     error::{Partial, ProviderError, Usage, Why},
-    exchange,
-    exchange::Terms,
-    gemini, openai,
+    http::{Terms, is_of_type, rejection},
     sse::{Event, Parser},
 };
 
@@ -24,6 +21,12 @@ use crate::{
 const LARGEST: usize = 64 * 1024 * 1024;
 /// Most of an error page that is read.
 const LARGEST_ERROR: usize = 64 * 1024;
+
+/// Models charge for what they do, and what failed has no words to be kept from.
+const CHARGED: Terms<'_> = Terms {
+    charges: true,
+    secrets: &[],
+};
 
 /// Parts of an answer that events have added so far.
 #[derive(Debug, Default)]
@@ -84,7 +87,7 @@ impl fmt::Debug for Wire {
 
 struct Exchange {
     wire: Arc<Wire>,
-    request: Option<http::Request<Bytes>>,
+    request: Option<Request<Bytes>>,
     streamed: Option<Streamed>,
     parser: Parser,
     events: VecDeque<Event>,
@@ -95,7 +98,7 @@ struct Exchange {
 }
 
 /// The answer to a request that has been prepared.
-pub fn generate(wire: &Arc<Wire>, request: Result<http::Request<Bytes>, ProviderError>) -> Generation {
+pub fn generate(wire: &Arc<Wire>, request: Result<Request<Bytes>, ProviderError>) -> Generation {
     let wire = wire.clone();
     let exchange = request.map(|request| Exchange {
         wire,
@@ -146,19 +149,24 @@ impl Exchange {
                     self.parser.push(&bytes, &mut events);
                     self.events.extend(events);
                 }
-                Ok(Piece::End) | Err(FetchError::Timeout | FetchError::Broken) => return self.end(),
+                Ok(Piece::End) => return self.end(),
                 Ok(Piece::Cut(_)) => {
                     return Err(ProviderError::refused_after(Why::Unreadable, self.partial()));
                 }
-                Err(error) => return Err(ProviderError::of_fetch(&error, true)),
+                Err(error) => {
+                    return match error.into() {
+                        RequestError::Ambiguous(_) => self.end(),
+                        error => Err(ProviderError::from_request(&error, CHARGED)),
+                    };
+                }
             }
         }
     }
 
-    async fn open(&self, request: http::Request<Bytes>) -> Result<Streamed, ProviderError> {
+    async fn open(&self, request: Request<Bytes>) -> Result<Streamed, ProviderError> {
         let sent = self.wire.client.stream(request, LARGEST).await;
-        let mut answer = sent.map_err(|e| ProviderError::of_fetch(&e, true))?;
-        if answer.status == 200 && exchange::is_of_type(&answer.headers, "text/event-stream") {
+        let mut answer = sent.map_err(|error| ProviderError::from_request(&error.into(), CHARGED))?;
+        if answer.status == 200 && is_of_type(&answer.headers, "text/event-stream") {
             return Ok(answer);
         }
         let mut body = Vec::new();
@@ -179,7 +187,7 @@ impl Exchange {
             200 => error_in(&body).unwrap_or(200),
             other => other,
         };
-        Err(exchange::failed(status, &answer.headers, &body, terms))
+        Err(rejection(&Rejected::read(status, answer.headers, &body), terms))
     }
 
     fn take(&mut self, event: &Event) -> Result<(), ProviderError> {
@@ -187,11 +195,8 @@ impl Exchange {
             Oddity::Unreadable => ProviderError::refused_after(Why::Unreadable, self.partial()),
             // An error before any text is one like those before the stream; later ones lose an answer.
             Oddity::Error(status) if self.text.is_empty() && self.seen.text.is_empty() => {
-                let terms = Terms {
-                    charges: true,
-                    secrets: &[],
-                };
-                exchange::failed(status, &http::HeaderMap::new(), b"", terms)
+                let answer = Rejected::read(status, HeaderMap::new(), b"");
+                rejection(&answer, CHARGED)
             }
             Oddity::Error(_) => ProviderError::Uncertain(Box::new(self.partial())),
         })
@@ -230,18 +235,8 @@ impl Exchange {
     }
 }
 
-/// Reads a recorded stream of a vendor as a live one is read, and gives its text, and how it ended if it says so. `None` for
-/// events that the vendor does not promise, and for what is no model.
-pub fn replay<'p>(
-    provider: Provider,
-    pieces: impl IntoIterator<Item = &'p [u8]>,
-) -> Option<(String, Option<Finish>)> {
-    let read: Read = match provider {
-        Provider::OpenAi => openai::read,
-        Provider::Anthropic => anthropic::read,
-        Provider::Gemini => gemini::read,
-        _ => return None,
-    };
+/// Reads a recorded stream as a live one is read; `None` for events that the vendor does not promise.
+pub fn replay<'p>(read: Read, pieces: impl IntoIterator<Item = &'p [u8]>) -> Option<Seen> {
     let (mut parser, mut events, mut seen) = (Parser::default(), Vec::new(), Seen::default());
     for piece in pieces {
         parser.push(piece, &mut events);
@@ -252,7 +247,7 @@ pub fn replay<'p>(
             break;
         }
     }
-    Some((seen.text, seen.finish))
+    Some(seen)
 }
 
 /// The status that an error object in a successful answer stands for.

@@ -10,8 +10,8 @@ use uuid::Uuid;
 
 use super::credentials;
 use crate::{
-    Anthropic, Chunk, Data, Finish, Form, Gemini, LanguageModel, OpenAi, Partial, Prompt, Provider,
-    ProviderError, Usage, Why, answer, replay,
+    ChatModel, Chunk, Data, Finish, Form, LanguageModel, Partial, Prompt, Provider, ProviderError, Usage,
+    Why, answer, chat_model, openai, replay,
 };
 
 const SECRET: &str = "sk-canary-4711";
@@ -83,11 +83,8 @@ fn model_with(dialect: &Dialect, url: &str, idle: Duration, more: &[(&str, &str)
     let mut settings = vec![("model", "m-1"), ("baseUrl", slashed.as_str())];
     settings.extend(more);
     let account = credentials(Some(SECRET), &settings);
-    match dialect.name {
-        "openai" => Box::new(OpenAi::new(client(idle), &account).unwrap()),
-        "anthropic" => Box::new(Anthropic::new(client(idle), &account).unwrap()),
-        _ => Box::new(Gemini::new(client(idle), &account).unwrap()),
-    }
+    let provider = Provider::parse(dialect.name).unwrap();
+    Box::new(chat_model(client(idle), provider, &account).unwrap())
 }
 
 fn model(dialect: &Dialect, url: &str) -> Box<dyn LanguageModel> {
@@ -235,14 +232,45 @@ async fn requests_carry_the_key_in_a_header_the_data_apart_and_no_tools() {
     }
 }
 
+#[test]
+fn openai_itself_gets_its_own_name_of_the_limit() {
+    let model = |settings: &[(&str, &str)]| {
+        chat_model(client(PATIENT), Provider::OpenAi, &credentials(None, settings))
+    };
+    let body = |model: &ChatModel| (openai::DIALECT.body)(model, &plain());
+    let own = body(&model(&[("model", "m")]).unwrap());
+    assert_eq!(own["max_completion_tokens"], 200);
+    assert_eq!(own.get("max_tokens"), None);
+    let copy = body(&model(&[("model", "m"), ("baseUrl", "http://127.0.0.1:9/v1")]).unwrap());
+    assert_eq!(copy["max_tokens"], 200);
+    assert_eq!(copy.get("max_completion_tokens"), None);
+    assert!(matches!(model(&[]), Err(ProviderError::NotConfigured("model"))));
+}
+
+#[test]
+fn gemini_takes_the_name_of_a_model_with_and_without_its_prefix() {
+    for name in ["models/m-1", "m-1"] {
+        let account = credentials(Some(SECRET), &[("model", name)]);
+        let model = chat_model(client(PATIENT), Provider::Gemini, &account).unwrap();
+        assert_eq!(model.model(), "m-1");
+    }
+}
+
 #[tokio::test]
-async fn openai_itself_gets_its_own_name_of_the_limit() {
-    let own = OpenAi::new(client(PATIENT), &credentials(None, &[("model", "m")])).unwrap();
-    assert!(format!("{own:?}").contains("max_completion_tokens"));
-    assert!(matches!(
-        OpenAi::new(client(PATIENT), &credentials(None, &[])),
-        Err(ProviderError::NotConfigured("model"))
-    ));
+async fn model_without_its_key_is_not_configured() {
+    for dialect in &ALL[1..] {
+        let provider = Provider::parse(dialect.name).unwrap();
+        let account = credentials(None, &[("model", "m-1"), ("baseUrl", "http://127.0.0.1:9")]);
+        let model = chat_model(client(PATIENT), provider, &account).unwrap();
+        let got = answer(&model, &plain()).await;
+        assert_eq!(got, Err(ProviderError::NotConfigured(dialect.name)));
+    }
+    let account = credentials(None, &[("model", "m-1")]);
+    for provider in Provider::ALL {
+        let is_model = Provider::LANGUAGE_MODELS.contains(&provider);
+        let made = chat_model(client(PATIENT), provider, &account);
+        assert_eq!(made.is_ok(), is_model, "{}", provider.word());
+    }
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use img_parts::{
     webp::{CHUNK_ALPH, CHUNK_ANIM, CHUNK_ANMF, CHUNK_ICCP, CHUNK_VP8, CHUNK_VP8L, CHUNK_VP8X, WebP},
 };
 
-use super::anew::Unfit;
+use super::reencode::Unfit;
 
 /// Chunks that hold pixels.
 const PIXELS: [[u8; 4]; 3] = [CHUNK_VP8, CHUNK_VP8L, CHUNK_ANMF];

@@ -6,6 +6,7 @@ mod rich_text;
 #[cfg(test)]
 mod tests;
 
+use async_trait::async_trait;
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Method, header};
 use searchwright_contract::integrations::{Capabilities, Field, Place, Provider};
@@ -15,9 +16,9 @@ use tokio::sync::OnceCell;
 use super::{ALL, Input, Vendor};
 use crate::{
     Context, Marker,
-    exchange::{Body, Server, escaped},
-    publisher::{Account, Connection, Doing, Item, Picture, Publisher, Remote, Uploaded, Visible, Wanted},
-    trouble::{Trouble, Why},
+    error::{Cause, Trouble, Why},
+    http::{Body, Server, escaped},
+    publisher::{Account, Connection, Item, Publisher, Remote, Visible, Wanted},
     values::{Member, below, id, list, members, text, version},
 };
 
@@ -147,41 +148,6 @@ impl Contentful {
         })
     }
 
-    async fn look(&self, wanted: &Wanted<'_>) -> Result<Vec<Remote>, Trouble> {
-        let chosen = self.chosen().await?;
-        let home = self.home()?;
-        let own = wanted.marker.post.to_string();
-        let ids = wanted
-            .id
-            .into_iter()
-            .chain([own.as_str()].into_iter().filter(|own| wanted.id != Some(own)));
-        let mut entries = Vec::new();
-        for id in ids {
-            let path = format!("{home}/entries/{}", escaped(id));
-            if let Some(answer) = self.server.get_if_there(&path).await? {
-                entries.push(answer.json()?);
-            }
-        }
-        if let Some(slug) = self.connection.field("slug") {
-            let path = format!(
-                "{home}/entries?content_type={}&fields.{}={}&limit=100",
-                escaped(self.collection()?),
-                escaped(slug),
-                escaped(wanted.slug)
-            );
-            for entry in list(&self.get(&path).await?, "/items") {
-                if entries
-                    .iter()
-                    .all(|known| known["sys"]["id"] != entry["sys"]["id"])
-                {
-                    entries.push(entry.clone());
-                }
-            }
-        }
-        let found: Option<_> = entries.iter().map(|entry| self.remote(chosen, entry)).collect();
-        found.ok_or(Trouble::refused(Why::Unreadable))
-    }
-
     /// The fields as they are to be: those of the entry, for whatever is not sent is emptied, with ours in their places.
     fn fields_of(&self, chosen: &ContentType, entry: &Value, item: &Item) -> Result<Value, Trouble> {
         let mut fields = entry
@@ -265,19 +231,9 @@ impl Contentful {
         let put = self.write(&path, headers, Some(&body)).await?;
         let shown = self.show(put, item.live).await.map_err(Trouble::midway)?;
         self.remote(chosen, &shown).ok_or(Trouble::Unclear {
-            what: Why::Unreadable.word(),
+            cause: Cause::Unreadable,
             status: Some(200),
         })
-    }
-
-    async fn change(&self, remote: &Remote, item: &Item) -> Result<Remote, Trouble> {
-        let path = format!("{}/entries/{}", self.home()?, escaped(&remote.id));
-        let entry = self.get(&path).await?;
-        let seen = remote.etag.as_deref().unwrap_or_default();
-        if id(&entry, "/sys/version").as_deref() != Some(seen) {
-            return Err(Trouble::refused(Why::Conflict));
-        }
-        self.put(&remote.id, &[(VERSION, seen)], &entry, item).await
     }
 }
 
@@ -313,70 +269,94 @@ fn places(answer: &Value) -> Vec<Place> {
     list(answer, "/items").iter().filter_map(place).collect()
 }
 
+#[async_trait]
 impl Publisher for Contentful {
-    fn check(&self) -> Doing<'_, Account> {
-        Box::pin(async {
-            let spaces = places(&self.get("/spaces?limit=100").await?);
-            let ids: Vec<&str> = spaces.iter().map(|space| space.id.as_str()).collect();
-            Ok(Account {
-                name: spaces.first().map(|space| space.name.clone()),
-                site: ids.join(","),
-            })
+    async fn check(&self) -> Result<Account, Trouble> {
+        let spaces = places(&self.get("/spaces?limit=100").await?);
+        let ids: Vec<&str> = spaces.iter().map(|space| space.id.as_str()).collect();
+        Ok(Account {
+            name: spaces.first().map(|space| space.name.clone()),
+            site: ids.join(","),
         })
     }
 
-    fn sites(&self) -> Doing<'_, Vec<Place>> {
-        Box::pin(async { Ok(places(&self.get("/spaces?limit=100").await?)) })
+    async fn sites(&self) -> Result<Vec<Place>, Trouble> {
+        Ok(places(&self.get("/spaces?limit=100").await?))
     }
 
-    fn collections<'a>(&'a self, site: Option<&'a str>) -> Doing<'a, Vec<Place>> {
-        Box::pin(async move {
-            let Some(site) = site else { return Ok(Vec::new()) };
-            let path = format!("{}/content_types?limit=1000", place(site)?);
-            Ok(places(&self.get(&path).await?))
+    async fn collections(&self, site: Option<&str>) -> Result<Vec<Place>, Trouble> {
+        let Some(site) = site else { return Ok(Vec::new()) };
+        let path = format!("{}/content_types?limit=1000", place(site)?);
+        Ok(places(&self.get(&path).await?))
+    }
+
+    async fn fields(&self, site: Option<&str>, collection: Option<&str>) -> Result<Vec<Field>, Trouble> {
+        let (Some(site), Some(collection)) = (site, collection) else {
+            return Ok(Vec::new());
+        };
+        let described = self.described(&place(site)?, collection).await?;
+        Ok(described.iter().filter_map(fields::field).collect())
+    }
+
+    async fn find(&self, wanted: &Wanted<'_>) -> Result<Vec<Remote>, Trouble> {
+        let chosen = self.chosen().await?;
+        let home = self.home()?;
+        let own = wanted.marker.post.to_string();
+        let ids = wanted
+            .id
+            .into_iter()
+            .chain([own.as_str()].into_iter().filter(|own| wanted.id != Some(own)));
+        let mut entries = Vec::new();
+        for id in ids {
+            let path = format!("{home}/entries/{}", escaped(id));
+            if let Some(answer) = self.server.get_if_there(&path).await? {
+                entries.push(answer.json()?);
+            }
+        }
+        if let Some(slug) = self.connection.field("slug") {
+            let path = format!(
+                "{home}/entries?content_type={}&fields.{}={}&limit=100",
+                escaped(self.collection()?),
+                escaped(slug),
+                escaped(wanted.slug)
+            );
+            for entry in list(&self.get(&path).await?, "/items") {
+                if entries
+                    .iter()
+                    .all(|known| known["sys"]["id"] != entry["sys"]["id"])
+                {
+                    entries.push(entry.clone());
+                }
+            }
+        }
+        let found: Option<_> = entries.iter().map(|entry| self.remote(chosen, entry)).collect();
+        found.ok_or(Trouble::refused(Why::Unreadable))
+    }
+
+    async fn create(&self, item: &Item) -> Result<Remote, Trouble> {
+        let id = item.marker.post.to_string();
+        let headers = [(TYPE, self.collection()?)];
+        let nothing = Value::Object(Map::new());
+        self.put(&id, &headers, &nothing, item).await
+    }
+
+    async fn update(&self, remote: &Remote, item: &Item) -> Result<Remote, Trouble> {
+        let path = format!("{}/entries/{}", self.home()?, escaped(&remote.id));
+        let entry = self.get(&path).await?;
+        let seen = remote.etag.as_deref().unwrap_or_default();
+        if id(&entry, "/sys/version").as_deref() != Some(seen) {
+            return Err(Trouble::refused(Why::Conflict));
+        }
+        self.put(&remote.id, &[(VERSION, seen)], &entry, item).await
+    }
+
+    async fn unpublish(&self, remote: &Remote) -> Result<Remote, Trouble> {
+        let chosen = self.chosen().await?;
+        let path = format!("{}/entries/{}", self.home()?, escaped(&remote.id));
+        let entry = self.hide(&path).await?;
+        self.remote(chosen, &entry).ok_or(Trouble::Unclear {
+            cause: Cause::Unreadable,
+            status: Some(200),
         })
-    }
-
-    fn fields<'a>(&'a self, site: Option<&'a str>, collection: Option<&'a str>) -> Doing<'a, Vec<Field>> {
-        Box::pin(async move {
-            let (Some(site), Some(collection)) = (site, collection) else {
-                return Ok(Vec::new());
-            };
-            let described = self.described(&place(site)?, collection).await?;
-            Ok(described.iter().filter_map(fields::field).collect())
-        })
-    }
-
-    fn find<'a>(&'a self, wanted: &'a Wanted<'a>) -> Doing<'a, Vec<Remote>> {
-        Box::pin(self.look(wanted))
-    }
-
-    fn create<'a>(&'a self, item: &'a Item) -> Doing<'a, Remote> {
-        Box::pin(async move {
-            let id = item.marker.post.to_string();
-            let headers = [(TYPE, self.collection()?)];
-            let nothing = Value::Object(Map::new());
-            self.put(&id, &headers, &nothing, item).await
-        })
-    }
-
-    fn update<'a>(&'a self, remote: &'a Remote, item: &'a Item) -> Doing<'a, Remote> {
-        Box::pin(self.change(remote, item))
-    }
-
-    fn unpublish<'a>(&'a self, remote: &'a Remote) -> Doing<'a, Remote> {
-        Box::pin(async move {
-            let chosen = self.chosen().await?;
-            let path = format!("{}/entries/{}", self.home()?, escaped(&remote.id));
-            let entry = self.hide(&path).await?;
-            self.remote(chosen, &entry).ok_or(Trouble::Unclear {
-                what: Why::Unreadable.word(),
-                status: Some(200),
-            })
-        })
-    }
-
-    fn upload<'a>(&'a self, _: &'a Picture) -> Doing<'a, Uploaded> {
-        Box::pin(async { Err(Trouble::refused(Why::Unsupported)) })
     }
 }

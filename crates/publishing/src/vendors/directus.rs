@@ -4,6 +4,7 @@ mod schema;
 #[cfg(test)]
 mod tests;
 
+use async_trait::async_trait;
 use http::Method;
 use schema::Schema;
 use searchwright_contract::integrations::{Field, Place, Provider};
@@ -12,10 +13,10 @@ use tokio::sync::OnceCell;
 
 use super::{ALL, Input, Vendor};
 use crate::{
-    Context, Marker, exchange,
-    exchange::{Server, escaped},
-    publisher::{Account, Connection, Doing, Item, Picture, Publisher, Remote, Uploaded, Visible, Wanted},
-    trouble::{Trouble, Why},
+    Context, Marker,
+    error::{Trouble, Why},
+    http::{Server, escaped, form_body},
+    publisher::{Account, Connection, Item, Picture, Publisher, Remote, Uploaded, Visible, Wanted},
     values::{Member, address, below, host, id, list, marked, members, text, unmarked, version},
 };
 
@@ -164,35 +165,6 @@ impl Directus {
         })
     }
 
-    async fn look(&self, wanted: &Wanted<'_>) -> Result<Vec<Remote>, Trouble> {
-        let schema = self.schema().await?;
-        let mut any = Vec::new();
-        if let Some(id) = wanted.id {
-            any.push(json!({ &schema.key: { "_eq": id } }));
-        }
-        if schema.is_uuid {
-            any.push(json!({ &schema.key: { "_eq": wanted.marker.post } }));
-        }
-        if let Some(content) = self.connection.field("content") {
-            any.push(json!({ content: { "_contains": wanted.marker.start() } }));
-        }
-        if let Some(slug) = self.connection.field("slug") {
-            any.push(json!({ slug: { "_eq": wanted.slug } }));
-        }
-        let filter = json!({ "_or": any }).to_string();
-        let path = format!(
-            "{}?limit=100&{}&filter={}",
-            self.items()?,
-            self.query(schema),
-            escaped(&filter)
-        );
-        let found = self.server.get(&path).await?.json()?;
-        let found = found.get("data").and_then(Value::as_array);
-        let found = found.ok_or(Trouble::refused(Why::Unreadable))?;
-        let found: Option<_> = found.iter().map(|item| self.remote(schema, item)).collect();
-        found.ok_or(Trouble::refused(Why::Unreadable))
-    }
-
     fn body(&self, schema: &Schema, item: &Item) -> Result<Map<String, Value>, Trouble> {
         let mut body = Map::new();
         match self.state(schema, item.live) {
@@ -229,32 +201,6 @@ impl Directus {
         let sent = self.server.write(method, &path, &Value::Object(body)).await?;
         sent.made(|body| self.remote(schema, body.get("data")?))
     }
-
-    async fn picture(&self, picture: &Picture) -> Result<Uploaded, Trouble> {
-        let uploaded = |file: &Value| {
-            let reference = id(file, "/id")?;
-            Some(Uploaded {
-                url: Some(format!("{}/assets/{reference}", self.server.base())),
-                reference,
-                alt: text(file, "/description").map(str::to_owned),
-            })
-        };
-        const FIELDS: &str = "fields=id,description";
-        let filter = json!({ "filename_download": { "_eq": picture.name } }).to_string();
-        let path = format!("/files?limit=1&{FIELDS}&filter={}", escaped(&filter));
-        let known = self.server.get(&path).await?.json()?;
-        if let Some(known) = known.pointer("/data/0").and_then(uploaded) {
-            return Ok(known);
-        }
-        let alt = picture.alt.as_deref().unwrap_or_default();
-        let fields = [("title", alt), ("description", alt)];
-        let (headers, body) = exchange::form(&fields, "file", picture)?;
-        let sent = self
-            .server
-            .write_bytes(Method::POST, &format!("/files?{FIELDS}"), headers, body)
-            .await?;
-        sent.made(|body| uploaded(body.get("data")?))
-    }
 }
 
 fn no_status() -> Trouble {
@@ -276,93 +222,127 @@ fn of_field(trouble: Trouble) -> Trouble {
     }
 }
 
+#[async_trait]
 impl Publisher for Directus {
-    fn check(&self) -> Doing<'_, Account> {
-        Box::pin(async {
-            let user = self
-                .server
-                .get("/users/me?fields=id,first_name,last_name,email")
-                .await?
-                .json()?;
-            let names: Vec<&str> = ["/data/first_name", "/data/last_name"]
-                .into_iter()
-                .filter_map(|name| text(&user, name))
-                .collect();
-            id(&user, "/data/id").ok_or(Trouble::refused(Why::Unreadable))?;
-            Ok(Account {
-                name: (!names.is_empty()).then(|| names.join(" ")),
-                site: host(self.server.base()).to_owned(),
+    async fn check(&self) -> Result<Account, Trouble> {
+        let user = self
+            .server
+            .get("/users/me?fields=id,first_name,last_name,email")
+            .await?
+            .json()?;
+        let names: Vec<&str> = ["/data/first_name", "/data/last_name"]
+            .into_iter()
+            .filter_map(|name| text(&user, name))
+            .collect();
+        id(&user, "/data/id").ok_or(Trouble::refused(Why::Unreadable))?;
+        Ok(Account {
+            name: (!names.is_empty()).then(|| names.join(" ")),
+            site: host(self.server.base()).to_owned(),
+        })
+    }
+
+    async fn sites(&self) -> Result<Vec<Place>, Trouble> {
+        Ok(vec![Place {
+            id: self.server.base().to_owned(),
+            name: host(self.server.base()).to_owned(),
+        }])
+    }
+
+    async fn collections(&self, _: Option<&str>) -> Result<Vec<Place>, Trouble> {
+        let found = self.server.get("/collections").await?.json()?;
+        let place = |collection: &Value| {
+            let id = text(collection, "/collection").filter(|id| !id.starts_with("directus_"))?;
+            let is_folder = collection["schema"].is_null();
+            let is_single = collection["meta"]["singleton"] == Value::Bool(true);
+            (!is_folder && !is_single).then(|| Place {
+                id: id.to_owned(),
+                name: id.to_owned(),
             })
-        })
+        };
+        Ok(list(&found, "/data").iter().filter_map(place).collect())
     }
 
-    fn sites(&self) -> Doing<'_, Vec<Place>> {
-        Box::pin(async {
-            Ok(vec![Place {
-                id: self.server.base().to_owned(),
-                name: host(self.server.base()).to_owned(),
-            }])
-        })
+    async fn fields(&self, _: Option<&str>, collection: Option<&str>) -> Result<Vec<Field>, Trouble> {
+        match collection {
+            Some(collection) => Ok(self.described(collection).await?.fields(self.status())),
+            None => Ok(Vec::new()),
+        }
     }
 
-    fn collections<'a>(&'a self, _: Option<&'a str>) -> Doing<'a, Vec<Place>> {
-        Box::pin(async {
-            let found = self.server.get("/collections").await?.json()?;
-            let place = |collection: &Value| {
-                let id = text(collection, "/collection").filter(|id| !id.starts_with("directus_"))?;
-                let is_folder = collection["schema"].is_null();
-                let is_single = collection["meta"]["singleton"] == Value::Bool(true);
-                (!is_folder && !is_single).then(|| Place {
-                    id: id.to_owned(),
-                    name: id.to_owned(),
-                })
-            };
-            Ok(list(&found, "/data").iter().filter_map(place).collect())
-        })
+    async fn find(&self, wanted: &Wanted<'_>) -> Result<Vec<Remote>, Trouble> {
+        let schema = self.schema().await?;
+        let mut any = Vec::new();
+        if let Some(id) = wanted.id {
+            any.push(json!({ &schema.key: { "_eq": id } }));
+        }
+        if schema.is_uuid {
+            any.push(json!({ &schema.key: { "_eq": wanted.marker.post } }));
+        }
+        if let Some(content) = self.connection.field("content") {
+            any.push(json!({ content: { "_contains": wanted.marker.start() } }));
+        }
+        if let Some(slug) = self.connection.field("slug") {
+            any.push(json!({ slug: { "_eq": wanted.slug } }));
+        }
+        let filter = json!({ "_or": any }).to_string();
+        let path = format!(
+            "{}?limit=100&{}&filter={}",
+            self.items()?,
+            self.query(schema),
+            escaped(&filter)
+        );
+        let found = self.server.get(&path).await.map_err(of_field)?.json()?;
+        let found = found.get("data").and_then(Value::as_array);
+        let found = found.ok_or(Trouble::refused(Why::Unreadable))?;
+        let found: Option<_> = found.iter().map(|item| self.remote(schema, item)).collect();
+        found.ok_or(Trouble::refused(Why::Unreadable))
     }
 
-    fn fields<'a>(&'a self, _: Option<&'a str>, collection: Option<&'a str>) -> Doing<'a, Vec<Field>> {
-        Box::pin(async move {
-            match collection {
-                Some(collection) => Ok(self.described(collection).await?.fields(self.status())),
-                None => Ok(Vec::new()),
-            }
-        })
+    async fn create(&self, item: &Item) -> Result<Remote, Trouble> {
+        let schema = self.schema().await?;
+        let mut body = self.body(schema, item)?;
+        if schema.is_uuid {
+            body.insert(schema.key.clone(), json!(item.marker.post));
+        }
+        self.write(Method::POST, "", body).await.map_err(of_field)
     }
 
-    fn find<'a>(&'a self, wanted: &'a Wanted<'a>) -> Doing<'a, Vec<Remote>> {
-        Box::pin(async move { self.look(wanted).await.map_err(of_field) })
+    async fn update(&self, remote: &Remote, item: &Item) -> Result<Remote, Trouble> {
+        let body = self.body(self.schema().await?, item)?;
+        let path = format!("/{}", escaped(&remote.id));
+        self.write(Method::PATCH, &path, body).await.map_err(of_field)
     }
 
-    fn create<'a>(&'a self, item: &'a Item) -> Doing<'a, Remote> {
-        Box::pin(async move {
-            let schema = self.schema().await?;
-            let mut body = self.body(schema, item)?;
-            if schema.is_uuid {
-                body.insert(schema.key.clone(), json!(item.marker.post));
-            }
-            self.write(Method::POST, "", body).await.map_err(of_field)
-        })
+    async fn unpublish(&self, remote: &Remote) -> Result<Remote, Trouble> {
+        let state = self.state(self.schema().await?, false).ok_or_else(no_status)?;
+        let body = Map::from_iter([(self.status().to_owned(), state)]);
+        let path = format!("/{}", escaped(&remote.id));
+        self.write(Method::PATCH, &path, body).await
     }
 
-    fn update<'a>(&'a self, remote: &'a Remote, item: &'a Item) -> Doing<'a, Remote> {
-        Box::pin(async move {
-            let body = self.body(self.schema().await?, item)?;
-            let path = format!("/{}", escaped(&remote.id));
-            self.write(Method::PATCH, &path, body).await.map_err(of_field)
-        })
-    }
-
-    fn unpublish<'a>(&'a self, remote: &'a Remote) -> Doing<'a, Remote> {
-        Box::pin(async move {
-            let state = self.state(self.schema().await?, false).ok_or_else(no_status)?;
-            let body = Map::from_iter([(self.status().to_owned(), state)]);
-            let path = format!("/{}", escaped(&remote.id));
-            self.write(Method::PATCH, &path, body).await
-        })
-    }
-
-    fn upload<'a>(&'a self, picture: &'a Picture) -> Doing<'a, Uploaded> {
-        Box::pin(self.picture(picture))
+    async fn upload(&self, picture: &Picture) -> Result<Uploaded, Trouble> {
+        let uploaded = |file: &Value| {
+            let reference = id(file, "/id")?;
+            Some(Uploaded {
+                url: Some(format!("{}/assets/{reference}", self.server.base())),
+                reference,
+                alt: text(file, "/description").map(str::to_owned),
+            })
+        };
+        const FIELDS: &str = "fields=id,description";
+        let filter = json!({ "filename_download": { "_eq": picture.name } }).to_string();
+        let path = format!("/files?limit=1&{FIELDS}&filter={}", escaped(&filter));
+        let known = self.server.get(&path).await?.json()?;
+        if let Some(known) = known.pointer("/data/0").and_then(uploaded) {
+            return Ok(known);
+        }
+        let alt = picture.alt.as_deref().unwrap_or_default();
+        let fields = [("title", alt), ("description", alt)];
+        let (headers, body) = form_body(&fields, "file", picture)?;
+        let sent = self
+            .server
+            .write_bytes(Method::POST, &format!("/files?{FIELDS}"), headers, body)
+            .await?;
+        sent.made(|body| uploaded(body.get("data")?))
     }
 }

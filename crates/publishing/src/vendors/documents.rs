@@ -9,9 +9,10 @@ use super::{
     tests::{Provider, connection, item, open, picture},
 };
 use crate::{
-    Marker, mapping,
+    Marker,
+    error::{Trouble, Why},
+    mapping,
     publisher::{Connection, Item, Publisher, Remote, Uploaded, Visible, Wanted},
-    trouble::{Trouble, Why},
 };
 
 /// Environment variable with the addresses of the servers, as `NAME=URL NAME=URL`.

@@ -1,18 +1,23 @@
 //! Files in a folder of the server: one Markdown file per post, written as a whole or not at all.
 
+#[cfg(test)]
+mod tests;
+
 use std::{
     fs, io,
     io::Write as _,
     path::{Component, Path, PathBuf},
 };
 
+use async_trait::async_trait;
 use searchwright_contract::integrations::{Field, Place, Provider};
 
 use super::{ALL, Input, Vendor};
 use crate::{
-    Context, front_matter,
-    publisher::{Account, Connection, Doing, Item, Picture, Publisher, Remote, Uploaded, Wanted},
-    trouble::{Trouble, Why},
+    Context,
+    error::{Trouble, Why},
+    front_matter,
+    publisher::{Account, Connection, Item, Picture, Publisher, Remote, Uploaded, Wanted},
 };
 
 pub(super) const VENDOR: Vendor = Vendor {
@@ -71,16 +76,14 @@ impl Files {
     }
 
     /// Runs blocking work on a thread that may block.
-    fn doing<T: Send + 'static>(
+    async fn run_blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Self) -> io::Result<T> + Send + 'static,
-    ) -> Doing<'_, T> {
+    ) -> Result<T, Trouble> {
         let own = self.clone();
-        Box::pin(async move {
-            let done = tokio::task::spawn_blocking(move || work(&own)).await;
-            done.unwrap_or_else(|error| Err(io::Error::other(error)))
-                .map_err(|error| Trouble::because(Why::Invalid, error.to_string()))
-        })
+        let done = tokio::task::spawn_blocking(move || work(&own)).await;
+        done.unwrap_or_else(|error| Err(io::Error::other(error)))
+            .map_err(|error| Trouble::because(Why::Invalid, error.to_string()))
     }
 
     /// All files with Markdown, by their names.
@@ -138,32 +141,28 @@ impl Files {
     }
 }
 
+#[async_trait]
 impl Publisher for Files {
-    fn check(&self) -> Doing<'_, Account> {
-        self.doing(|own| {
+    async fn check(&self) -> Result<Account, Trouble> {
+        self.run_blocking(|own| {
             fs::create_dir_all(&own.folder)?;
             Ok(Account {
                 name: None,
                 site: own.folder.display().to_string(),
             })
         })
+        .await
     }
 
-    fn sites(&self) -> Doing<'_, Vec<Place>> {
-        Box::pin(async {
-            Ok(vec![Place {
-                id: "folder".to_owned(),
-                name: "The folder of the project".to_owned(),
-            }])
-        })
+    async fn sites(&self) -> Result<Vec<Place>, Trouble> {
+        Ok(vec![Place {
+            id: "folder".to_owned(),
+            name: "The folder of the project".to_owned(),
+        }])
     }
 
-    fn collections<'a>(&'a self, _: Option<&'a str>) -> Doing<'a, Vec<Place>> {
-        Box::pin(async { Ok(Vec::new()) })
-    }
-
-    fn fields<'a>(&'a self, _: Option<&'a str>, _: Option<&'a str>) -> Doing<'a, Vec<Field>> {
-        self.doing(|own| {
+    async fn fields(&self, _: Option<&str>, _: Option<&str>) -> Result<Vec<Field>, Trouble> {
+        self.run_blocking(|own| {
             let texts: Vec<String> = own
                 .texts()?
                 .into_iter()
@@ -172,12 +171,13 @@ impl Publisher for Files {
                 .collect();
             Ok(front_matter::fields(&texts))
         })
+        .await
     }
 
-    fn find<'a>(&'a self, wanted: &'a Wanted<'a>) -> Doing<'a, Vec<Remote>> {
+    async fn find(&self, wanted: &Wanted<'_>) -> Result<Vec<Remote>, Trouble> {
         let (id, post) = (wanted.id.map(str::to_owned), wanted.marker.post);
         let name = format!("{}.md", wanted.slug);
-        self.doing(move |own| {
+        self.run_blocking(move |own| {
             let all = own
                 .texts()?
                 .into_iter()
@@ -190,30 +190,32 @@ impl Publisher for Files {
                 })
                 .collect())
         })
+        .await
     }
 
-    fn create<'a>(&'a self, item: &'a Item) -> Doing<'a, Remote> {
+    async fn create(&self, item: &Item) -> Result<Remote, Trouble> {
         let item = item.clone();
-        self.doing(move |own| own.write(&item, None))
+        self.run_blocking(move |own| own.write(&item, None)).await
     }
 
-    fn update<'a>(&'a self, remote: &'a Remote, item: &'a Item) -> Doing<'a, Remote> {
+    async fn update(&self, remote: &Remote, item: &Item) -> Result<Remote, Trouble> {
         let (item, old) = (item.clone(), remote.id.clone());
-        self.doing(move |own| own.write(&item, Some(&old)))
+        self.run_blocking(move |own| own.write(&item, Some(&old))).await
     }
 
-    fn unpublish<'a>(&'a self, remote: &'a Remote) -> Doing<'a, Remote> {
+    async fn unpublish(&self, remote: &Remote) -> Result<Remote, Trouble> {
         let name = remote.id.clone();
-        self.doing(move |own| {
+        self.run_blocking(move |own| {
             let text = front_matter::as_draft(&fs::read_to_string(own.folder.join(&name))?);
             own.put(&name, text.as_bytes())?;
             Ok(own.remote(&name, &text))
         })
+        .await
     }
 
-    fn upload<'a>(&'a self, picture: &'a Picture) -> Doing<'a, Uploaded> {
+    async fn upload(&self, picture: &Picture) -> Result<Uploaded, Trouble> {
         let picture = picture.clone();
-        self.doing(move |own| {
+        self.run_blocking(move |own| {
             let path = format!("images/{}", picture.name);
             own.put(&path, &picture.bytes)?;
             Ok(Uploaded {
@@ -222,5 +224,6 @@ impl Publisher for Files {
                 alt: picture.alt,
             })
         })
+        .await
     }
 }

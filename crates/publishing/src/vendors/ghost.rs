@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod tests;
 
+use async_trait::async_trait;
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use http::{HeaderName, Method, header};
@@ -15,10 +16,10 @@ use sha2::Sha256;
 
 use super::{ALL, Input, Vendor};
 use crate::{
-    Context, Marker, exchange,
-    exchange::{Answer, Body, Server, escaped},
-    publisher::{Account, Connection, Doing, Item, Picture, Publisher, Remote, Uploaded, Visible, Wanted},
-    trouble::{Trouble, Why},
+    Context, Marker,
+    error::{Trouble, Why},
+    http::{Answer, Body, Server, escaped, form_body, json_body},
+    publisher::{Account, Connection, Item, Picture, Publisher, Remote, Uploaded, Visible, Wanted},
     values::{Member, address, host, id, list, members, text, version},
 };
 
@@ -134,27 +135,6 @@ impl Ghost {
         })
     }
 
-    async fn look(&self, wanted: &Wanted<'_>) -> Result<Vec<Remote>, Trouble> {
-        let mut filter = format!(
-            "codeinjection_foot:~{},slug:{}",
-            quoted(&wanted.marker.start()),
-            quoted(wanted.slug)
-        );
-        if let Some(id) = wanted.id {
-            filter = format!("{filter},id:{}", quoted(id));
-        }
-        let path = format!(
-            "/posts/?limit=100&order={}&filter={}",
-            escaped("created_at desc"),
-            escaped(&filter)
-        );
-        let found = self.get(&path).await?;
-        let posts = found.get("posts").and_then(Value::as_array);
-        let posts = posts.ok_or(Trouble::refused(Why::Unreadable))?;
-        let found: Option<_> = posts.iter().map(Self::remote).collect();
-        found.ok_or(Trouble::refused(Why::Unreadable))
-    }
-
     async fn body(&self, item: &Item, foot: &str) -> Result<Value, Trouble> {
         let foot = format!("{}\n{}", Marker::without(foot).trim_end(), item.marker.comment());
         let mut body = json!({
@@ -196,19 +176,9 @@ impl Ghost {
     }
 
     async fn write(&self, method: Method, path: &str, post: &Value) -> Result<Remote, Trouble> {
-        let body = exchange::json(&json!({ "posts": [post] }));
+        let body = json_body(&json!({ "posts": [post] }));
         let sent = self.send(method, path, Some(body), true).await?;
         sent.made(|body| Self::remote(body.pointer("/posts/0")?))
-    }
-
-    async fn change(&self, remote: &Remote, item: &Item) -> Result<Remote, Trouble> {
-        let path = format!("/posts/{}/", escaped(&remote.id));
-        let there = self.get(&format!("{path}?fields=id,codeinjection_foot")).await?;
-        let foot = text(&there, "/posts/0/codeinjection_foot").unwrap_or_default();
-        let mut body = self.body(item, foot).await?;
-        body["updated_at"] = json!(remote.etag);
-        self.write(Method::PUT, &format!("{path}?source=html"), &body)
-            .await
     }
 }
 
@@ -243,80 +213,90 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
 }
 
+#[async_trait]
 impl Publisher for Ghost {
-    fn check(&self) -> Doing<'_, Account> {
-        Box::pin(async {
-            let site = self.get("/site/").await?;
-            let url = text(&site, "/site/url").ok_or(Trouble::refused(Why::Unreadable))?;
-            // The site is shown to everybody.
-            self.get("/posts/?limit=1&fields=id").await?;
-            Ok(Account {
-                name: text(&site, "/site/title").map(str::to_owned),
-                site: host(url.trim_end_matches('/')).to_owned(),
-            })
+    async fn check(&self) -> Result<Account, Trouble> {
+        let site = self.get("/site/").await?;
+        let url = text(&site, "/site/url").ok_or(Trouble::refused(Why::Unreadable))?;
+        // The site is shown to everybody.
+        self.get("/posts/?limit=1&fields=id").await?;
+        Ok(Account {
+            name: text(&site, "/site/title").map(str::to_owned),
+            site: host(url.trim_end_matches('/')).to_owned(),
         })
     }
 
-    fn sites(&self) -> Doing<'_, Vec<Place>> {
-        Box::pin(async {
-            let site = self.get("/site/").await?;
-            let id = text(&site, "/site/url").ok_or(Trouble::refused(Why::Unreadable))?;
-            Ok(vec![Place {
-                id: id.trim_end_matches('/').to_owned(),
-                name: text(&site, "/site/title").unwrap_or(id).to_owned(),
-            }])
-        })
+    async fn sites(&self) -> Result<Vec<Place>, Trouble> {
+        let site = self.get("/site/").await?;
+        let id = text(&site, "/site/url").ok_or(Trouble::refused(Why::Unreadable))?;
+        Ok(vec![Place {
+            id: id.trim_end_matches('/').to_owned(),
+            name: text(&site, "/site/title").unwrap_or(id).to_owned(),
+        }])
     }
 
-    fn collections<'a>(&'a self, _: Option<&'a str>) -> Doing<'a, Vec<Place>> {
-        Box::pin(async { Ok(Vec::new()) })
-    }
-
-    fn fields<'a>(&'a self, _: Option<&'a str>, _: Option<&'a str>) -> Doing<'a, Vec<Field>> {
+    async fn fields(&self, _: Option<&str>, _: Option<&str>) -> Result<Vec<Field>, Trouble> {
         let field = |(id, name, kind, max_length): &(&str, &str, FieldType, Option<u32>)| Field {
             required: matches!(*id, "title" | "html"),
             max_length: *max_length,
             ..Field::new(*id, *name, *kind)
         };
-        Box::pin(async move { Ok(FIELDS.iter().map(field).collect()) })
+        Ok(FIELDS.iter().map(field).collect())
     }
 
-    fn find<'a>(&'a self, wanted: &'a Wanted<'a>) -> Doing<'a, Vec<Remote>> {
-        Box::pin(self.look(wanted))
+    async fn find(&self, wanted: &Wanted<'_>) -> Result<Vec<Remote>, Trouble> {
+        let mut filter = format!(
+            "codeinjection_foot:~{},slug:{}",
+            quoted(&wanted.marker.start()),
+            quoted(wanted.slug)
+        );
+        if let Some(id) = wanted.id {
+            filter = format!("{filter},id:{}", quoted(id));
+        }
+        let path = format!(
+            "/posts/?limit=100&order={}&filter={}",
+            escaped("created_at desc"),
+            escaped(&filter)
+        );
+        let found = self.get(&path).await?;
+        let posts = found.get("posts").and_then(Value::as_array);
+        let posts = posts.ok_or(Trouble::refused(Why::Unreadable))?;
+        let found: Option<_> = posts.iter().map(Self::remote).collect();
+        found.ok_or(Trouble::refused(Why::Unreadable))
     }
 
-    fn create<'a>(&'a self, item: &'a Item) -> Doing<'a, Remote> {
-        Box::pin(async move {
-            let body = self.body(item, "").await?;
-            self.write(Method::POST, "/posts/?source=html", &body).await
-        })
+    async fn create(&self, item: &Item) -> Result<Remote, Trouble> {
+        let body = self.body(item, "").await?;
+        self.write(Method::POST, "/posts/?source=html", &body).await
     }
 
-    fn update<'a>(&'a self, remote: &'a Remote, item: &'a Item) -> Doing<'a, Remote> {
-        Box::pin(self.change(remote, item))
+    async fn update(&self, remote: &Remote, item: &Item) -> Result<Remote, Trouble> {
+        let path = format!("/posts/{}/", escaped(&remote.id));
+        let there = self.get(&format!("{path}?fields=id,codeinjection_foot")).await?;
+        let foot = text(&there, "/posts/0/codeinjection_foot").unwrap_or_default();
+        let mut body = self.body(item, foot).await?;
+        body["updated_at"] = json!(remote.etag);
+        self.write(Method::PUT, &format!("{path}?source=html"), &body)
+            .await
     }
 
-    fn unpublish<'a>(&'a self, remote: &'a Remote) -> Doing<'a, Remote> {
-        Box::pin(async move {
-            let body = json!({ "status": "draft", "updated_at": remote.etag });
-            let path = format!("/posts/{}/", escaped(&remote.id));
-            self.write(Method::PUT, &path, &body).await
-        })
+    async fn unpublish(&self, remote: &Remote) -> Result<Remote, Trouble> {
+        let body = json!({ "status": "draft", "updated_at": remote.etag });
+        let path = format!("/posts/{}/", escaped(&remote.id));
+        self.write(Method::PUT, &path, &body).await
     }
 
-    fn upload<'a>(&'a self, picture: &'a Picture) -> Doing<'a, Uploaded> {
-        Box::pin(async move {
-            let fields = [("purpose", "image"), ("ref", &*picture.name)];
-            let body = exchange::form(&fields, "file", picture)?;
-            let sent = self
-                .send(Method::POST, "/images/upload/", Some(body), true)
-                .await?;
-            let url = sent.made(|body| text(body, "/images/0/url").map(str::to_owned))?;
-            Ok(Uploaded {
-                reference: url.clone(),
-                url: Some(url),
-                alt: picture.alt.clone(),
-            })
+    async fn upload(&self, picture: &Picture) -> Result<Uploaded, Trouble> {
+        let fields = [("purpose", "image"), ("ref", &*picture.name)];
+        let body = form_body(&fields, "file", picture)?;
+        let sent = self
+            .send(Method::POST, "/images/upload/", Some(body), true)
+            .await?;
+        let url = sent.made(|body| text(body, "/images/0/url").map(str::to_owned))?;
+        Ok(Uploaded {
+            reference: url.clone(),
+            url: Some(url),
+            alt: picture.alt.clone(),
         })
     }
 }

@@ -7,15 +7,17 @@ mod repository;
 mod tests;
 
 use address::Address;
+use async_trait::async_trait;
 use repository::{Access, Repository, Write, as_text};
 use searchwright_contract::integrations::{Field, Place, Provider};
 use url::Host;
 
 use super::{ALL, Input, Vendor, files::below};
 use crate::{
-    Context, front_matter,
-    publisher::{Account, Connection, Doing, Item, Picture, Publisher, Remote, Uploaded, Wanted},
-    trouble::{Trouble, Why},
+    Context,
+    error::{Cause, Trouble, Why},
+    front_matter,
+    publisher::{Account, Connection, Item, Picture, Publisher, Remote, Uploaded, Wanted},
 };
 
 pub(super) const VENDOR: Vendor = Vendor {
@@ -120,7 +122,7 @@ impl Git {
         access.at = Some((
             host.to_string(),
             port,
-            reached.map_err(|error| Trouble::of_fetch(&error, false))?,
+            reached.map_err(|error| Trouble::from_request(&error.into(), false, &[]))?,
         ));
         access.address = url;
         access.username = match self.connection.setting("username") {
@@ -138,14 +140,14 @@ impl Git {
     }
 
     /// Works with the repository as it is now, on a thread that may block.
-    async fn doing<T: Send + 'static>(
+    async fn with_repository<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Repository) -> Result<T, Trouble> + Send + 'static,
     ) -> Result<T, Trouble> {
         let access = self.access().await?;
         let done = tokio::task::spawn_blocking(move || work(&Repository::open(access)?));
         done.await.unwrap_or(Err(Trouble::NotNow {
-            what: "status",
+            cause: Cause::Status,
             after: None,
         }))
     }
@@ -177,7 +179,7 @@ impl Git {
             }
         });
         done.await.unwrap_or(Err(Trouble::Unclear {
-            what: "broken",
+            cause: Cause::Broken,
             status: None,
         }))
     }
@@ -254,83 +256,77 @@ fn inside(path: &str) -> Result<String, Trouble> {
         .ok_or_else(|| Trouble::because(Why::Invalid, "folder: is none of a repository"))
 }
 
+#[async_trait]
 impl Publisher for Git {
-    fn check(&self) -> Doing<'_, Account> {
-        Box::pin(async {
-            let site = format!(
-                "{}#{}:{}",
-                self.connection.setting("repository"),
-                self.connection.setting("branch"),
-                self.folder
-            );
-            self.doing(Repository::may_push).await?;
-            Ok(Account { name: None, site })
-        })
+    async fn check(&self) -> Result<Account, Trouble> {
+        let site = format!(
+            "{}#{}:{}",
+            self.connection.setting("repository"),
+            self.connection.setting("branch"),
+            self.folder
+        );
+        self.with_repository(Repository::may_push).await?;
+        Ok(Account { name: None, site })
     }
 
-    fn sites(&self) -> Doing<'_, Vec<Place>> {
-        Box::pin(async {
-            let id = self.connection.setting("repository").to_owned();
-            Ok(vec![Place { name: id.clone(), id }])
-        })
+    async fn sites(&self) -> Result<Vec<Place>, Trouble> {
+        let id = self.connection.setting("repository").to_owned();
+        Ok(vec![Place { name: id.clone(), id }])
     }
 
-    fn collections<'a>(&'a self, _: Option<&'a str>) -> Doing<'a, Vec<Place>> {
-        Box::pin(async { Ok(Vec::new()) })
-    }
-
-    fn fields<'a>(&'a self, _: Option<&'a str>, _: Option<&'a str>) -> Doing<'a, Vec<Field>> {
+    async fn fields(&self, _: Option<&str>, _: Option<&str>) -> Result<Vec<Field>, Trouble> {
         let folder = self.folder.clone();
-        Box::pin(async {
-            let texts = self.doing(move |repository| repository.texts(&folder)).await?;
-            let texts: Vec<String> = texts.into_iter().take(SAMPLES).map(|(_, text)| text).collect();
-            Ok(front_matter::fields(&texts))
-        })
+        let texts = self
+            .with_repository(move |repository| repository.texts(&folder))
+            .await?;
+        let texts: Vec<String> = texts.into_iter().take(SAMPLES).map(|(_, text)| text).collect();
+        Ok(front_matter::fields(&texts))
     }
 
-    fn find<'a>(&'a self, wanted: &'a Wanted<'a>) -> Doing<'a, Vec<Remote>> {
+    async fn find(&self, wanted: &Wanted<'_>) -> Result<Vec<Remote>, Trouble> {
         let folder = self.folder.clone();
-        Box::pin(async move {
-            let texts = self.doing(move |repository| repository.texts(&folder)).await?;
-            let name = format!("{}.md", wanted.slug);
-            let base = self.connection.setting("baseUrl");
-            let all = texts
-                .iter()
-                .map(|(name, text)| front_matter::remote(name, text, base));
-            Ok(all
-                .filter(|remote| {
-                    Some(remote.id.as_str()) == wanted.id
-                        || remote.id == name
-                        || remote
-                            .marker
-                            .as_ref()
-                            .is_some_and(|mark| mark.post == wanted.marker.post)
-                })
-                .collect())
-        })
+        let texts = self
+            .with_repository(move |repository| repository.texts(&folder))
+            .await?;
+        let name = format!("{}.md", wanted.slug);
+        let base = self.connection.setting("baseUrl");
+        let all = texts
+            .iter()
+            .map(|(name, text)| front_matter::remote(name, text, base));
+        Ok(all
+            .filter(|remote| {
+                Some(remote.id.as_str()) == wanted.id
+                    || remote.id == name
+                    || remote
+                        .marker
+                        .as_ref()
+                        .is_some_and(|mark| mark.post == wanted.marker.post)
+            })
+            .collect())
     }
 
-    fn create<'a>(&'a self, item: &'a Item) -> Doing<'a, Remote> {
-        Box::pin(self.write(item, None))
+    async fn create(&self, item: &Item) -> Result<Remote, Trouble> {
+        self.write(item, None).await
     }
 
-    fn update<'a>(&'a self, remote: &'a Remote, item: &'a Item) -> Doing<'a, Remote> {
-        Box::pin(self.write(item, Some(remote)))
+    async fn update(&self, remote: &Remote, item: &Item) -> Result<Remote, Trouble> {
+        self.write(item, Some(remote)).await
     }
 
-    fn unpublish<'a>(&'a self, remote: &'a Remote) -> Doing<'a, Remote> {
+    async fn unpublish(&self, remote: &Remote) -> Result<Remote, Trouble> {
         let (path, name) = (self.path(&remote.id), remote.id.clone());
         let base = self.connection.setting("baseUrl").to_owned();
-        Box::pin(self.push(move |repository| {
+        self.push(move |repository| {
             let there = repository.read(&path)?.ok_or(Trouble::refused(Why::Missing))?;
             let text = front_matter::as_draft(&String::from_utf8_lossy(&there));
             let mut write = Write::new(format!("Take back: {name}\n"));
             write.put(path.clone(), text.clone().into_bytes());
             Ok((write, front_matter::remote(&name, &text, &base)))
-        }))
+        })
+        .await
     }
 
-    fn upload<'a>(&'a self, picture: &'a Picture) -> Doing<'a, Uploaded> {
+    async fn upload(&self, picture: &Picture) -> Result<Uploaded, Trouble> {
         let path = format!("{}/{}", self.images, picture.name);
         let reference = match self.connection.setting("imagesPath") {
             "" => path.clone(),
@@ -338,7 +334,7 @@ impl Publisher for Git {
         };
         let (bytes, alt) = (picture.bytes.to_vec(), picture.alt.clone());
         let message = format!("Add {}\n", picture.name);
-        Box::pin(self.push(move |_| {
+        self.push(move |_| {
             let mut write = Write::new(message.clone());
             write.put(path.clone(), bytes.clone());
             let uploaded = Uploaded {
@@ -347,6 +343,7 @@ impl Publisher for Git {
                 alt: alt.clone(),
             };
             Ok((write, uploaded))
-        }))
+        })
+        .await
     }
 }

@@ -1,5 +1,7 @@
 //! The vendors: what a person enters to connect each, what it can do, and how it is reached.
 
+#[cfg(test)]
+mod conformance;
 mod contentful;
 mod directus;
 #[cfg(test)]
@@ -21,8 +23,8 @@ use searchwright_contract::integrations::{Capabilities, Provider};
 
 use super::{
     Context,
+    error::Trouble,
     publisher::{Connection, Publisher},
-    trouble::Trouble,
 };
 
 /// A value that a person enters to connect a provider.

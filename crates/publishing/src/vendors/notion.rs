@@ -9,6 +9,7 @@ mod properties;
 #[cfg(test)]
 mod tests;
 
+use async_trait::async_trait;
 use http::{HeaderName, Method};
 use properties::Properties;
 use searchwright_contract::integrations::{Capabilities, Field, Place, Provider};
@@ -18,9 +19,9 @@ use tokio::sync::OnceCell;
 use super::{ALL, Input, Vendor};
 use crate::{
     Context, Marker,
-    exchange::{Server, escaped},
-    publisher::{Account, Connection, Doing, Item, Picture, Publisher, Remote, Uploaded, Visible, Wanted},
-    trouble::{Trouble, Why},
+    error::{Cause, Trouble, Why},
+    http::{Server, escaped},
+    publisher::{Account, Connection, Item, Publisher, Remote, Visible, Wanted},
     values::{Member, below, id, list, members, text, version},
 };
 
@@ -102,7 +103,7 @@ impl Notion {
             Err(Trouble::Refused {
                 why: Why::Conflict, ..
             }) => Err(Trouble::NotNow {
-                what: "status",
+                cause: Cause::Status,
                 after: None,
             }),
             answer => answer?.made(|body| body.is_object().then(|| body.clone())),
@@ -199,43 +200,6 @@ impl Notion {
         remote.ok_or_else(unreadable)
     }
 
-    async fn look(&self, wanted: &Wanted<'_>) -> Result<Vec<Remote>, Trouble> {
-        let properties = self.properties().await?;
-        let mut pages: Vec<Value> = Vec::new();
-        if let Some(id) = wanted.id {
-            let path = format!("/pages/{}", escaped(id));
-            if let Some(answer) = self.server.get_if_there(&path).await? {
-                pages.push(answer.json()?);
-            }
-        }
-        let mut any = Vec::new();
-        if properties.has(MARK) {
-            any.push(json!({ "property": MARK, "rich_text": { "starts_with": wanted.marker.start() } }));
-        }
-        if let Some(slug) = self.connection.field("slug") {
-            let kind = properties.kind(slug).unwrap_or("rich_text");
-            any.push(json!({ "property": slug, kind: { "equals": wanted.slug } }));
-        }
-        if !any.is_empty() {
-            let path = format!("/data_sources/{}/query", escaped(self.source()?));
-            let body = json!({ "filter": { "or": any }, "page_size": 100 });
-            let found = self.server.ask(&path, &body).await?.json()?;
-            let found = found.get("results").and_then(Value::as_array);
-            for page in found.ok_or(Trouble::refused(Why::Unreadable))? {
-                if pages.iter().all(|known| known["id"] != page["id"]) {
-                    pages.push(page.clone());
-                }
-            }
-        }
-        let mut found = Vec::new();
-        for page in pages {
-            if page["in_trash"] != Value::Bool(true) && page["archived"] != Value::Bool(true) {
-                found.push(self.whole(&page).await?);
-            }
-        }
-        Ok(found)
-    }
-
     fn body(&self, properties: &Properties, item: &Item) -> Result<Map<String, Value>, Trouble> {
         let mut values = Map::new();
         let mut body = Map::new();
@@ -272,42 +236,13 @@ impl Notion {
         Ok(body)
     }
 
-    async fn make(&self, item: &Item) -> Result<Remote, Trouble> {
-        let mut body = self.body(self.properties().await?, item)?;
-        let parent = json!({ "type": "data_source_id", "data_source_id": self.source()? });
-        body.insert("parent".to_owned(), parent);
-        body.insert("markdown".to_owned(), json!(item.markdown));
-        let page = self.write(Method::POST, "/pages", &Value::Object(body)).await?;
-        self.after(&page).await
-    }
-
-    /// The text first, so that readers are not shown a new status with an old text.
-    async fn change(&self, remote: &Remote, item: &Item) -> Result<Remote, Trouble> {
-        let body = self.body(self.properties().await?, item)?;
-        let path = format!("/pages/{}", escaped(&remote.id));
-        let replaced = json!({ "type": "replace_content", "replace_content": { "new_str": item.markdown } });
-        self.write(Method::PATCH, &format!("{path}/markdown"), &replaced)
-            .await?;
-        let sent = self.write(Method::PATCH, &path, &Value::Object(body)).await;
-        self.after(&sent.map_err(Trouble::midway)?).await
-    }
-
-    async fn take_back(&self, remote: &Remote) -> Result<Remote, Trouble> {
-        let state = self.state(self.properties().await?, false);
-        let state = state.ok_or_else(no_status)?;
-        let path = format!("/pages/{}", escaped(&remote.id));
-        let body = json!({ "properties": { self.status(): state } });
-        let page = self.write(Method::PATCH, &path, &body).await?;
-        self.after(&page).await
-    }
-
     /// Reads the page after a change. An answer that is lost or unreadable leaves open whether the change happened.
     async fn after(&self, page: &Value) -> Result<Remote, Trouble> {
         self.whole(page).await.map_err(|trouble| match trouble.midway() {
             Trouble::Refused {
                 why: Why::Unreadable, ..
             } => Trouble::Unclear {
-                what: Why::Unreadable.word(),
+                cause: Cause::Unreadable,
                 status: Some(200),
             },
             other => other,
@@ -322,70 +257,108 @@ fn no_status() -> Trouble {
     )
 }
 
+#[async_trait]
 impl Publisher for Notion {
-    fn check(&self) -> Doing<'_, Account> {
-        Box::pin(async {
-            let bot = self.get("/users/me").await?;
-            let site = id(&bot, "/bot/workspace_id").or_else(|| id(&bot, "/id"));
-            let name = text(&bot, "/bot/workspace_name").or_else(|| text(&bot, "/name"));
-            Ok(Account {
-                name: name.map(str::to_owned),
-                site: site.ok_or(Trouble::refused(Why::Unreadable))?,
-            })
+    async fn check(&self) -> Result<Account, Trouble> {
+        let bot = self.get("/users/me").await?;
+        let site = id(&bot, "/bot/workspace_id").or_else(|| id(&bot, "/id"));
+        let name = text(&bot, "/bot/workspace_name").or_else(|| text(&bot, "/name"));
+        Ok(Account {
+            name: name.map(str::to_owned),
+            site: site.ok_or(Trouble::refused(Why::Unreadable))?,
         })
     }
 
-    fn sites(&self) -> Doing<'_, Vec<Place>> {
-        Box::pin(async {
-            let account = self.check().await?;
-            Ok(vec![Place {
-                name: account.name.unwrap_or_else(|| account.site.clone()),
-                id: account.site,
-            }])
-        })
+    async fn sites(&self) -> Result<Vec<Place>, Trouble> {
+        let account = self.check().await?;
+        Ok(vec![Place {
+            name: account.name.unwrap_or_else(|| account.site.clone()),
+            id: account.site,
+        }])
     }
 
-    fn collections<'a>(&'a self, _: Option<&'a str>) -> Doing<'a, Vec<Place>> {
-        Box::pin(async {
-            let body =
-                json!({ "filter": { "property": "object", "value": "data_source" }, "page_size": 100 });
-            let found = self.server.ask("/search", &body).await?.json()?;
-            let place = |source: &Value| {
-                let id = id(source, "/id")?;
-                let name = properties::joined(source.get("title")?);
-                let name = if name.is_empty() { id.clone() } else { name };
-                Some(Place { id, name })
-            };
-            Ok(list(&found, "/results").iter().filter_map(place).collect())
-        })
+    async fn collections(&self, _: Option<&str>) -> Result<Vec<Place>, Trouble> {
+        let body = json!({ "filter": { "property": "object", "value": "data_source" }, "page_size": 100 });
+        let found = self.server.ask("/search", &body).await?.json()?;
+        let place = |source: &Value| {
+            let id = id(source, "/id")?;
+            let name = properties::joined(source.get("title")?);
+            let name = if name.is_empty() { id.clone() } else { name };
+            Some(Place { id, name })
+        };
+        Ok(list(&found, "/results").iter().filter_map(place).collect())
     }
 
-    fn fields<'a>(&'a self, _: Option<&'a str>, collection: Option<&'a str>) -> Doing<'a, Vec<Field>> {
-        Box::pin(async move {
-            match collection {
-                Some(source) => Ok(self.described(source).await?.fields(self.status())),
-                None => Ok(Vec::new()),
+    async fn fields(&self, _: Option<&str>, collection: Option<&str>) -> Result<Vec<Field>, Trouble> {
+        match collection {
+            Some(source) => Ok(self.described(source).await?.fields(self.status())),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    async fn find(&self, wanted: &Wanted<'_>) -> Result<Vec<Remote>, Trouble> {
+        let properties = self.properties().await?;
+        let mut pages: Vec<Value> = Vec::new();
+        if let Some(id) = wanted.id {
+            let path = format!("/pages/{}", escaped(id));
+            if let Some(answer) = self.server.get_if_there(&path).await? {
+                pages.push(answer.json()?);
             }
-        })
+        }
+        let mut any = Vec::new();
+        if properties.has(MARK) {
+            any.push(json!({ "property": MARK, "rich_text": { "starts_with": wanted.marker.start() } }));
+        }
+        if let Some(slug) = self.connection.field("slug") {
+            let kind = properties.kind(slug).unwrap_or("rich_text");
+            any.push(json!({ "property": slug, kind: { "equals": wanted.slug } }));
+        }
+        if !any.is_empty() {
+            let path = format!("/data_sources/{}/query", escaped(self.source()?));
+            let body = json!({ "filter": { "or": any }, "page_size": 100 });
+            let found = self.server.ask(&path, &body).await?.json()?;
+            let found = found.get("results").and_then(Value::as_array);
+            for page in found.ok_or(Trouble::refused(Why::Unreadable))? {
+                if pages.iter().all(|known| known["id"] != page["id"]) {
+                    pages.push(page.clone());
+                }
+            }
+        }
+        let mut found = Vec::new();
+        for page in pages {
+            if page["in_trash"] != Value::Bool(true) && page["archived"] != Value::Bool(true) {
+                found.push(self.whole(&page).await?);
+            }
+        }
+        Ok(found)
     }
 
-    fn find<'a>(&'a self, wanted: &'a Wanted<'a>) -> Doing<'a, Vec<Remote>> {
-        Box::pin(self.look(wanted))
+    async fn create(&self, item: &Item) -> Result<Remote, Trouble> {
+        let mut body = self.body(self.properties().await?, item)?;
+        let parent = json!({ "type": "data_source_id", "data_source_id": self.source()? });
+        body.insert("parent".to_owned(), parent);
+        body.insert("markdown".to_owned(), json!(item.markdown));
+        let page = self.write(Method::POST, "/pages", &Value::Object(body)).await?;
+        self.after(&page).await
     }
 
-    fn create<'a>(&'a self, item: &'a Item) -> Doing<'a, Remote> {
-        Box::pin(self.make(item))
+    /// The text first, so that readers are not shown a new status with an old text.
+    async fn update(&self, remote: &Remote, item: &Item) -> Result<Remote, Trouble> {
+        let body = self.body(self.properties().await?, item)?;
+        let path = format!("/pages/{}", escaped(&remote.id));
+        let replaced = json!({ "type": "replace_content", "replace_content": { "new_str": item.markdown } });
+        self.write(Method::PATCH, &format!("{path}/markdown"), &replaced)
+            .await?;
+        let sent = self.write(Method::PATCH, &path, &Value::Object(body)).await;
+        self.after(&sent.map_err(Trouble::midway)?).await
     }
 
-    fn update<'a>(&'a self, remote: &'a Remote, item: &'a Item) -> Doing<'a, Remote> {
-        Box::pin(self.change(remote, item))
-    }
-
-    fn unpublish<'a>(&'a self, remote: &'a Remote) -> Doing<'a, Remote> {
-        Box::pin(self.take_back(remote))
-    }
-
-    fn upload<'a>(&'a self, _: &'a Picture) -> Doing<'a, Uploaded> {
-        Box::pin(async { Err(Trouble::refused(Why::Unsupported)) })
+    async fn unpublish(&self, remote: &Remote) -> Result<Remote, Trouble> {
+        let state = self.state(self.properties().await?, false);
+        let state = state.ok_or_else(no_status)?;
+        let path = format!("/pages/{}", escaped(&remote.id));
+        let body = json!({ "properties": { self.status(): state } });
+        let page = self.write(Method::PATCH, &path, &body).await?;
+        self.after(&page).await
     }
 }

@@ -6,6 +6,7 @@ mod queries;
 #[cfg(test)]
 mod tests;
 
+use async_trait::async_trait;
 use graphql::unreadable;
 use searchwright_contract::integrations::{Capabilities, Field, FieldType, Place, Provider};
 use searchwright_outbound::Guarded;
@@ -15,9 +16,9 @@ use tokio::sync::OnceCell;
 use super::{ALL, Input, Vendor};
 use crate::{
     Context, Marker,
-    exchange::Server,
-    publisher::{Account, Connection, Doing, Item, Picture, Publisher, Remote, Uploaded, Visible, Wanted},
-    trouble::{Trouble, Why},
+    error::{Trouble, Why},
+    http::Server,
+    publisher::{Account, Connection, Item, Publisher, Remote, Visible, Wanted},
     values::{Member, address, host, list, members, text, version},
 };
 
@@ -157,41 +158,6 @@ impl Shopify {
         })
     }
 
-    /// The newest articles hold what was just made; the search by handle learns of it later.
-    async fn look(&self, wanted: &Wanted<'_>) -> Result<Vec<Remote>, Trouble> {
-        let shop = self.shop().await?;
-        let blog = self.blog()?;
-        let number = blog.rsplit('/').next().unwrap_or_default();
-        let variables = json!({
-            "keys": self.keys(), "blog": blog, "id": wanted.id.unwrap_or("gid://shopify/Article/0"),
-            "query": format!("blog_id:{number} AND handle:'{}'", wanted.slug.replace('\'', "")),
-        });
-        let data = self.ask(queries::FIND, variables).await?;
-        if data.get("blog").is_none_or(Value::is_null) {
-            return Err(Trouble::refused(Why::Schema));
-        }
-        let all = data.get("article").into_iter().filter(|one| !one.is_null());
-        let all = all
-            .chain(list(&data, "/articles/nodes"))
-            .chain(list(&data, "/blog/articles/nodes"));
-        let mut found: Vec<Remote> = Vec::new();
-        for article in all {
-            let remote = self
-                .remote(&shop, article)
-                .ok_or(Trouble::refused(Why::Unreadable))?;
-            let is_it = wanted.id == Some(remote.id.as_str())
-                || remote.slug.as_deref() == Some(wanted.slug)
-                || remote
-                    .marker
-                    .as_ref()
-                    .is_some_and(|mark| mark.post == wanted.marker.post);
-            if is_it && found.iter().all(|known| known.id != remote.id) {
-                found.push(remote);
-            }
-        }
-        Ok(found)
-    }
-
     fn article(&self, item: &Item, usual_author: Option<&str>) -> Value {
         let mark = json!({ "namespace": "searchwright", "key": "post", "type": "single_line_text_field",
             "value": item.marker.to_string() });
@@ -240,20 +206,7 @@ impl Shopify {
         article
     }
 
-    async fn make(&self, item: &Item) -> Result<Remote, Trouble> {
-        let shop = self.shop().await?;
-        let mut article = self.article(item, Some(&shop.name));
-        article["blogId"] = json!(self.blog()?);
-        let data = self
-            .write(
-                queries::CREATE,
-                json!({ "keys": self.keys(), "article": article }),
-            )
-            .await?;
-        self.done(&shop, &data, "articleCreate")
-    }
-
-    async fn change(&self, id: &str, article: Value) -> Result<Remote, Trouble> {
+    async fn update_article(&self, id: &str, article: Value) -> Result<Remote, Trouble> {
         let shop = self.shop().await?;
         let variables = json!({ "keys": self.keys(), "id": id, "article": article });
         let data = self.write(queries::UPDATE, variables).await?;
@@ -302,98 +255,126 @@ fn defined(definition: &Value) -> Option<Field> {
     Some(Field::new(format!("{METAFIELD}{name}"), label, kind))
 }
 
+#[async_trait]
 impl Publisher for Shopify {
-    fn check(&self) -> Doing<'_, Account> {
-        Box::pin(async {
-            let data = self.ask(queries::CHECK, json!({})).await?;
-            let scopes = list(&data, "/currentAppInstallation/accessScopes");
-            let may = |scope: &Value| {
-                matches!(
-                    text(scope, "/handle"),
-                    Some("write_content" | "write_online_store_pages")
-                )
-            };
-            if !scopes.iter().any(may) {
-                return Err(Trouble::because(
-                    Why::Permission,
-                    "the app lacks the scope write_content",
-                ));
-            }
-            let site = text(&data, "/shop/myshopifyDomain").unwrap_or(host(&self.base));
-            Ok(Account {
-                name: text(&data, "/shop/name").map(str::to_owned),
-                site: site.to_owned(),
+    async fn check(&self) -> Result<Account, Trouble> {
+        let data = self.ask(queries::CHECK, json!({})).await?;
+        let scopes = list(&data, "/currentAppInstallation/accessScopes");
+        let may = |scope: &Value| {
+            matches!(
+                text(scope, "/handle"),
+                Some("write_content" | "write_online_store_pages")
+            )
+        };
+        if !scopes.iter().any(may) {
+            return Err(Trouble::because(
+                Why::Permission,
+                "the app lacks the scope write_content",
+            ));
+        }
+        let site = text(&data, "/shop/myshopifyDomain").unwrap_or(host(&self.base));
+        Ok(Account {
+            name: text(&data, "/shop/name").map(str::to_owned),
+            site: site.to_owned(),
+        })
+    }
+
+    async fn sites(&self) -> Result<Vec<Place>, Trouble> {
+        Ok(vec![Place {
+            id: host(&self.base).to_owned(),
+            name: self.shop().await?.name,
+        }])
+    }
+
+    async fn collections(&self, _: Option<&str>) -> Result<Vec<Place>, Trouble> {
+        let data = self.ask(queries::BLOGS, json!({})).await?;
+        let place = |blog: &Value| {
+            Some(Place {
+                id: text(blog, "/id")?.to_owned(),
+                name: text(blog, "/title")?.to_owned(),
             })
-        })
+        };
+        Ok(list(&data, "/blogs/nodes").iter().filter_map(place).collect())
     }
 
-    fn sites(&self) -> Doing<'_, Vec<Place>> {
-        Box::pin(async {
-            Ok(vec![Place {
-                id: host(&self.base).to_owned(),
-                name: self.shop().await?.name,
-            }])
-        })
-    }
-
-    fn collections<'a>(&'a self, _: Option<&'a str>) -> Doing<'a, Vec<Place>> {
-        Box::pin(async {
-            let data = self.ask(queries::BLOGS, json!({})).await?;
-            let place = |blog: &Value| {
-                Some(Place {
-                    id: text(blog, "/id")?.to_owned(),
-                    name: text(blog, "/title")?.to_owned(),
-                })
-            };
-            Ok(list(&data, "/blogs/nodes").iter().filter_map(place).collect())
-        })
-    }
-
-    fn fields<'a>(&'a self, _: Option<&'a str>, _: Option<&'a str>) -> Doing<'a, Vec<Field>> {
-        Box::pin(async {
-            let mut fields: Vec<Field> = queries::FIELDS
-                .iter()
-                .map(|(id, name, kind)| Field {
-                    required: matches!(*id, "title" | "body"),
-                    ..Field::new(*id, *name, *kind)
-                })
-                .collect();
-            let data = self.ask(queries::METAFIELDS, json!({})).await?;
-            for field in list(&data, "/metafieldDefinitions/nodes")
-                .iter()
-                .filter_map(defined)
-            {
-                if fields.iter().all(|known| known.id != field.id) {
-                    fields.push(field);
-                }
+    async fn fields(&self, _: Option<&str>, _: Option<&str>) -> Result<Vec<Field>, Trouble> {
+        let mut fields: Vec<Field> = queries::FIELDS
+            .iter()
+            .map(|(id, name, kind)| Field {
+                required: matches!(*id, "title" | "body"),
+                ..Field::new(*id, *name, *kind)
+            })
+            .collect();
+        let data = self.ask(queries::METAFIELDS, json!({})).await?;
+        for field in list(&data, "/metafieldDefinitions/nodes")
+            .iter()
+            .filter_map(defined)
+        {
+            if fields.iter().all(|known| known.id != field.id) {
+                fields.push(field);
             }
-            Ok(fields)
-        })
+        }
+        Ok(fields)
     }
 
-    fn find<'a>(&'a self, wanted: &'a Wanted<'a>) -> Doing<'a, Vec<Remote>> {
-        Box::pin(self.look(wanted))
+    /// The newest articles hold what was just made; the search by handle learns of it later.
+    async fn find(&self, wanted: &Wanted<'_>) -> Result<Vec<Remote>, Trouble> {
+        let shop = self.shop().await?;
+        let blog = self.blog()?;
+        let number = blog.rsplit('/').next().unwrap_or_default();
+        let variables = json!({
+            "keys": self.keys(), "blog": blog, "id": wanted.id.unwrap_or("gid://shopify/Article/0"),
+            "query": format!("blog_id:{number} AND handle:'{}'", wanted.slug.replace('\'', "")),
+        });
+        let data = self.ask(queries::FIND, variables).await?;
+        if data.get("blog").is_none_or(Value::is_null) {
+            return Err(Trouble::refused(Why::Schema));
+        }
+        let all = data.get("article").into_iter().filter(|one| !one.is_null());
+        let all = all
+            .chain(list(&data, "/articles/nodes"))
+            .chain(list(&data, "/blog/articles/nodes"));
+        let mut found: Vec<Remote> = Vec::new();
+        for article in all {
+            let remote = self
+                .remote(&shop, article)
+                .ok_or(Trouble::refused(Why::Unreadable))?;
+            let is_it = wanted.id == Some(remote.id.as_str())
+                || remote.slug.as_deref() == Some(wanted.slug)
+                || remote
+                    .marker
+                    .as_ref()
+                    .is_some_and(|mark| mark.post == wanted.marker.post);
+            if is_it && found.iter().all(|known| known.id != remote.id) {
+                found.push(remote);
+            }
+        }
+        Ok(found)
     }
 
-    fn create<'a>(&'a self, item: &'a Item) -> Doing<'a, Remote> {
-        Box::pin(self.make(item))
+    async fn create(&self, item: &Item) -> Result<Remote, Trouble> {
+        let shop = self.shop().await?;
+        let mut article = self.article(item, Some(&shop.name));
+        article["blogId"] = json!(self.blog()?);
+        let data = self
+            .write(
+                queries::CREATE,
+                json!({ "keys": self.keys(), "article": article }),
+            )
+            .await?;
+        self.done(&shop, &data, "articleCreate")
     }
 
-    fn update<'a>(&'a self, remote: &'a Remote, item: &'a Item) -> Doing<'a, Remote> {
-        Box::pin(async move {
-            let mut article = self.article(item, None);
-            // Who follows an old link finds the article all the same.
-            let is_renamed = remote.slug.as_deref() != Some(&*item.slug);
-            article["redirectNewHandle"] = json!(is_renamed && remote.visible == Visible::Live);
-            self.change(&remote.id, article).await
-        })
+    async fn update(&self, remote: &Remote, item: &Item) -> Result<Remote, Trouble> {
+        let mut article = self.article(item, None);
+        // Who follows an old link finds the article all the same.
+        let is_renamed = remote.slug.as_deref() != Some(&*item.slug);
+        article["redirectNewHandle"] = json!(is_renamed && remote.visible == Visible::Live);
+        self.update_article(&remote.id, article).await
     }
 
-    fn unpublish<'a>(&'a self, remote: &'a Remote) -> Doing<'a, Remote> {
-        Box::pin(self.change(&remote.id, json!({ "isPublished": false })))
-    }
-
-    fn upload<'a>(&'a self, _: &'a Picture) -> Doing<'a, Uploaded> {
-        Box::pin(async { Err(Trouble::refused(Why::Unsupported)) })
+    async fn unpublish(&self, remote: &Remote) -> Result<Remote, Trouble> {
+        self.update_article(&remote.id, json!({ "isPublished": false }))
+            .await
     }
 }

@@ -7,6 +7,7 @@ mod tests;
 
 use std::fmt::Write as _;
 
+use async_trait::async_trait;
 use http::Method;
 use schema::{Kind, Type};
 use searchwright_contract::integrations::{Capabilities, Field, Place, Provider};
@@ -15,10 +16,10 @@ use tokio::sync::OnceCell;
 
 use super::{ALL, Input, Vendor};
 use crate::{
-    Context, Marker, exchange,
-    exchange::{Server, escaped},
-    publisher::{Account, Connection, Doing, Item, Picture, Publisher, Remote, Uploaded, Visible, Wanted},
-    trouble::{Trouble, Why},
+    Context, Marker,
+    error::{Trouble, Why},
+    http::{Server, escaped, form_body},
+    publisher::{Account, Connection, Item, Picture, Publisher, Remote, Uploaded, Visible, Wanted},
     values::{address, below, host, id, list, marked, members, text, unmarked, version},
 };
 
@@ -142,7 +143,74 @@ impl Strapi {
         })
     }
 
-    async fn look(&self, wanted: &Wanted<'_>) -> Result<Vec<Remote>, Trouble> {
+    fn body(&self, chosen: &Type, item: &Item) -> Result<Value, Trouble> {
+        let mut data = Map::new();
+        for (field, member) in members(&self.connection, item) {
+            let Some(kind) = chosen.kind(field) else {
+                return Err(Trouble::because(
+                    Why::Schema,
+                    format!("{field}: there is no such field"),
+                ));
+            };
+            data.insert(field.to_owned(), kind.value(member, item)?);
+        }
+        if let Some(content) = self.connection.field("content")
+            && let Some(Value::String(text)) = data.get_mut(content)
+        {
+            *text = marked(text, &item.marker);
+        }
+        Ok(json!({ "data": data }))
+    }
+
+    async fn write(&self, method: Method, path: &str, item: &Item) -> Result<Remote, Trouble> {
+        let chosen = self.chosen().await?;
+        if !chosen.has_drafts && !item.live {
+            return Err(Trouble::because(
+                Why::Unsupported,
+                "the content type has no drafts: everything in it is live",
+            ));
+        }
+        let status = if item.live { "published" } else { "draft" };
+        let path = format!(
+            "/api/{}{path}?status={status}{}",
+            escaped(&chosen.plural),
+            self.files(chosen)
+        );
+        let body = self.body(chosen, item)?;
+        let sent = self.server.write(method, &path, &body).await?;
+        sent.made(|body| self.remote(body.get("data")?, item.live))
+    }
+}
+
+#[async_trait]
+impl Publisher for Strapi {
+    async fn check(&self) -> Result<Account, Trouble> {
+        self.types(TYPES).await?;
+        Ok(Account {
+            name: None,
+            site: host(self.server.base()).to_owned(),
+        })
+    }
+
+    async fn sites(&self) -> Result<Vec<Place>, Trouble> {
+        Ok(vec![Place {
+            id: self.server.base().to_owned(),
+            name: host(self.server.base()).to_owned(),
+        }])
+    }
+
+    async fn collections(&self, _: Option<&str>) -> Result<Vec<Place>, Trouble> {
+        Ok(schema::places(&self.types(TYPES).await?))
+    }
+
+    async fn fields(&self, _: Option<&str>, collection: Option<&str>) -> Result<Vec<Field>, Trouble> {
+        match collection {
+            Some(uid) => Ok(self.described(uid).await?.fields()),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    async fn find(&self, wanted: &Wanted<'_>) -> Result<Vec<Remote>, Trouble> {
         let either = |at: u8, field: &str, how: &str, what: &str| {
             format!("&filters[$or][{at}][{}][{how}]={}", escaped(field), escaped(what))
         };
@@ -186,45 +254,23 @@ impl Strapi {
         found.ok_or(Trouble::refused(Why::Unreadable))
     }
 
-    fn body(&self, chosen: &Type, item: &Item) -> Result<Value, Trouble> {
-        let mut data = Map::new();
-        for (field, member) in members(&self.connection, item) {
-            let Some(kind) = chosen.kind(field) else {
-                return Err(Trouble::because(
-                    Why::Schema,
-                    format!("{field}: there is no such field"),
-                ));
-            };
-            data.insert(field.to_owned(), kind.value(member, item)?);
-        }
-        if let Some(content) = self.connection.field("content")
-            && let Some(Value::String(text)) = data.get_mut(content)
-        {
-            *text = marked(text, &item.marker);
-        }
-        Ok(json!({ "data": data }))
+    async fn create(&self, item: &Item) -> Result<Remote, Trouble> {
+        self.write(Method::POST, "", item).await
     }
 
-    async fn write(&self, method: Method, path: &str, item: &Item) -> Result<Remote, Trouble> {
-        let chosen = self.chosen().await?;
-        if !chosen.has_drafts && !item.live {
-            return Err(Trouble::because(
-                Why::Unsupported,
-                "the content type has no drafts: everything in it is live",
-            ));
+    async fn update(&self, remote: &Remote, item: &Item) -> Result<Remote, Trouble> {
+        if remote.visible == Visible::Live && !item.live {
+            return Err(unsupported());
         }
-        let status = if item.live { "published" } else { "draft" };
-        let path = format!(
-            "/api/{}{path}?status={status}{}",
-            escaped(&chosen.plural),
-            self.files(chosen)
-        );
-        let body = self.body(chosen, item)?;
-        let sent = self.server.write(method, &path, &body).await?;
-        sent.made(|body| self.remote(body.get("data")?, item.live))
+        let path = format!("/{}", escaped(&remote.id));
+        self.write(Method::PUT, &path, item).await
     }
 
-    async fn picture(&self, picture: &Picture) -> Result<Uploaded, Trouble> {
+    async fn unpublish(&self, _: &Remote) -> Result<Remote, Trouble> {
+        Err(unsupported())
+    }
+
+    async fn upload(&self, picture: &Picture) -> Result<Uploaded, Trouble> {
         let uploaded = |file: &Value| {
             let url = text(file, "/url")?;
             Some(Uploaded {
@@ -248,72 +294,12 @@ impl Strapi {
             }
         }
         let about = json!({ "name": picture.name, "alternativeText": picture.alt }).to_string();
-        let (headers, body) = exchange::form(&[("fileInfo", &about)], "files", picture)?;
+        let (headers, body) = form_body(&[("fileInfo", &about)], "files", picture)?;
         let sent = self
             .server
             .write_bytes(Method::POST, "/api/upload", headers, body)
             .await?;
         sent.made(|files| uploaded(files.get(0)?))
-    }
-}
-
-impl Publisher for Strapi {
-    fn check(&self) -> Doing<'_, Account> {
-        Box::pin(async {
-            self.types(TYPES).await?;
-            Ok(Account {
-                name: None,
-                site: host(self.server.base()).to_owned(),
-            })
-        })
-    }
-
-    fn sites(&self) -> Doing<'_, Vec<Place>> {
-        Box::pin(async {
-            Ok(vec![Place {
-                id: self.server.base().to_owned(),
-                name: host(self.server.base()).to_owned(),
-            }])
-        })
-    }
-
-    fn collections<'a>(&'a self, _: Option<&'a str>) -> Doing<'a, Vec<Place>> {
-        Box::pin(async { Ok(schema::places(&self.types(TYPES).await?)) })
-    }
-
-    fn fields<'a>(&'a self, _: Option<&'a str>, collection: Option<&'a str>) -> Doing<'a, Vec<Field>> {
-        Box::pin(async move {
-            match collection {
-                Some(uid) => Ok(self.described(uid).await?.fields()),
-                None => Ok(Vec::new()),
-            }
-        })
-    }
-
-    fn find<'a>(&'a self, wanted: &'a Wanted<'a>) -> Doing<'a, Vec<Remote>> {
-        Box::pin(self.look(wanted))
-    }
-
-    fn create<'a>(&'a self, item: &'a Item) -> Doing<'a, Remote> {
-        Box::pin(self.write(Method::POST, "", item))
-    }
-
-    fn update<'a>(&'a self, remote: &'a Remote, item: &'a Item) -> Doing<'a, Remote> {
-        Box::pin(async move {
-            if remote.visible == Visible::Live && !item.live {
-                return Err(unsupported());
-            }
-            let path = format!("/{}", escaped(&remote.id));
-            self.write(Method::PUT, &path, item).await
-        })
-    }
-
-    fn unpublish<'a>(&'a self, _: &'a Remote) -> Doing<'a, Remote> {
-        Box::pin(async { Err(unsupported()) })
-    }
-
-    fn upload<'a>(&'a self, picture: &'a Picture) -> Doing<'a, Uploaded> {
-        Box::pin(self.picture(picture))
     }
 }
 

@@ -1,37 +1,74 @@
-//! Vendors against a server of the tests: what they are sent, and what is made of what they answer.
+//! Fixtures that the tests of all vendors share: a post, an image, and connections to a server of the tests.
 
-use std::{sync::Arc, time::Duration};
+use std::{sync::LazyLock, time::Duration};
 
 pub(super) use searchwright_contract::integrations::Provider;
-use searchwright_contract::{Clock, Instant};
-use searchwright_outbound::test_server::client;
+use searchwright_contract::{
+    Clock, Instant,
+    integrations::{Field, FieldType},
+};
 pub(super) use searchwright_outbound::test_server::{Asked, Fake, Script};
+use searchwright_outbound::{Guarded, test_server::client};
 use secrecy::SecretString;
-use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::find;
 use crate::{
     Context, Marker,
-    publisher::{Connection, Item, Picture, Publisher, Remote, Uploaded, Visible},
-    trouble::{Trouble, Why},
-    values::is_same_version,
+    error::{Trouble, Why},
+    publisher::{Connection, Item, Picture, Publisher, Remote, Uploaded, Visible, Wanted},
 };
 
 /// 2026-11-21T10:00:00Z.
 pub(super) const NOON: i64 = 1_795_255_200_000;
 
+/// Id of the post of [`item`].
+pub(super) const POST: &str = "00000000-0000-0000-0000-000000000007";
+
+static MARKER: LazyLock<Marker> = LazyLock::new(|| Marker::new(Uuid::from_u128(7), &[0xab; 32]));
+
+/// The mark of [`item`].
 pub(super) fn marker() -> Marker {
-    Marker::new(Uuid::from_u128(7), &[0xab; 32])
+    MARKER.clone()
+}
+
+/// Pairs of names and values.
+pub(super) type Pairs<'a> = &'a [(&'a str, &'a str)];
+
+/// A vendor connected to a server of the tests.
+#[derive(Clone, Copy)]
+pub(super) struct Connected<'a> {
+    pub provider: Provider,
+    /// Setting that holds the address of the server.
+    pub address: &'a str,
+    pub settings: Pairs<'a>,
+    pub secrets: Pairs<'a>,
+    pub site: Option<&'a str>,
+    pub collection: Option<&'a str>,
+    pub map: Pairs<'a>,
+}
+
+impl Connected<'_> {
+    /// Opens the vendor at the address of a server.
+    pub fn open(&self, url: &str) -> Box<dyn Publisher> {
+        self.open_with(url, client(Duration::from_secs(60)))
+    }
+
+    /// Opens the vendor at the address of a server, to be reached by this client.
+    pub fn open_with(&self, url: &str, client: Guarded) -> Box<dyn Publisher> {
+        let settings = [&[(self.address, url)], self.settings].concat();
+        let connection = Connection {
+            site: self.site.map(str::to_owned),
+            collection: self.collection.map(str::to_owned),
+            ..connection(&settings, self.secrets, self.map)
+        };
+        open_with(self.provider, connection, client)
+    }
 }
 
 /// A connection with these settings and secrets, and with this mapping.
-pub(super) fn connection(
-    settings: &[(&str, &str)],
-    secrets: &[(&str, &str)],
-    map: &[(&str, &str)],
-) -> Connection {
-    let pairs = |list: &[(&str, &str)]| {
+pub(super) fn connection(settings: Pairs<'_>, secrets: Pairs<'_>, map: Pairs<'_>) -> Connection {
+    let pairs = |list: Pairs<'_>| {
         list.iter()
             .map(|(n, v)| ((*n).to_owned(), (*v).to_owned()))
             .collect()
@@ -48,9 +85,14 @@ pub(super) fn connection(
     }
 }
 
+/// Opens a connection.
 pub(super) fn open(provider: Provider, connection: Connection) -> Box<dyn Publisher> {
+    open_with(provider, connection, client(Duration::from_secs(60)))
+}
+
+fn open_with(provider: Provider, connection: Connection, client: Guarded) -> Box<dyn Publisher> {
     let context = Context {
-        client: client(Duration::from_secs(60)),
+        client,
         clock: Clock::fixed(Instant::from_millis(NOON)),
         folder: std::path::PathBuf::new(),
         scratch: std::path::PathBuf::new(),
@@ -107,107 +149,32 @@ pub(super) fn remote(id: &str) -> Remote {
     }
 }
 
-/// Versions of an item whose field is filled, is empty, and is no longer there at all: only people empty a field.
-pub(super) fn a_lost_field_is_no_change(filled: &str, empty: &str, lost: &str) {
-    assert!(is_same_version(filled, lost), "{filled} {lost}");
-    assert!(!is_same_version(filled, empty), "{filled} {empty}");
-}
-
-/// Checks every answer to a write that is no success, and the error that it means. `before` are the answers to the
-/// requests sent before the write.
-pub(super) async fn every_no(open: impl Fn(&str) -> Box<dyn Publisher>, before: &[Script], good: &Value) {
-    every_no_with(open, before, good, Some(Why::Conflict)).await;
-}
-
-/// Runs [`every_no`] for a vendor whose 409 means `conflict`; with `None`, that the request is to be sent again.
-pub(super) async fn every_no_with(
-    open: impl Fn(&str) -> Box<dyn Publisher>,
-    before: &[Script],
-    good: &Value,
-    conflict: Option<Why>,
-) {
-    let refused =
-        |why| move |trouble: &Trouble| matches!(trouble, Trouble::Refused { why: is, .. } if *is == why);
-    let unclear = |trouble: &Trouble| matches!(trouble, Trouble::Unclear { .. });
-    let wait = |trouble: &Trouble| {
-        *trouble
-            == Trouble::NotNow {
-                what: "rate_limited",
-                after: Some(Duration::from_secs(7)),
-            }
-    };
-    let conflicts = |trouble: &Trouble| match conflict {
-        Some(why) => refused(why)(trouble),
-        None => matches!(trouble, Trouble::NotNow { .. }),
-    };
-    type Means<'a> = Arc<dyn Fn(&Trouble) -> bool + 'a>;
-    let error = json!({ "message": "no" });
-    let whole = format!("{good}");
-    let half = &whole[..whole.len() / 2];
-    let cases: Vec<(&str, Script, Means)> = vec![
-        (
-            "401",
-            Script::json(401, &error),
-            Arc::new(refused(Why::Credential)),
-        ),
-        (
-            "403",
-            Script::json(403, &error),
-            Arc::new(refused(Why::Permission)),
-        ),
-        ("404", Script::json(404, &error), Arc::new(refused(Why::Missing))),
-        ("409", Script::json(409, &error), Arc::new(conflicts)),
-        ("413", Script::json(413, &error), Arc::new(refused(Why::TooLarge))),
-        ("422", Script::json(422, &error), Arc::new(refused(Why::Invalid))),
-        (
-            "429",
-            Script::new(429, "text/plain", "Retry-After: 7\r\n", ""),
-            Arc::new(wait),
-        ),
-        ("500", Script::json(500, &error), Arc::new(unclear)),
-        (
-            "503",
-            Script::new(503, "text/html", "", "<html>"),
-            Arc::new(unclear),
-        ),
-        (
-            "a page",
-            Script::new(200, "text/html", "", "<html>"),
-            Arc::new(unclear),
-        ),
-        (
-            "half",
-            Script::new(200, "application/json", "", half),
-            Arc::new(unclear),
-        ),
-        (
-            "cut",
-            Script::raw(
-                format!("HTTP/1.1 200 X\r\nContent-Length: {}\r\n\r\n{half}", whole.len()).into_bytes(),
-            ),
-            Arc::new(unclear),
-        ),
-        ("nothing", Script::nothing(), Arc::new(unclear)),
-        (
-            "moved",
-            Script::new(
-                301,
-                "text/html",
-                "Location: https://elsewhere.example/?token=x\r\n",
-                "",
-            ),
-            Arc::new(refused(Why::Unreadable)),
-        ),
-    ];
-    for (name, script, means) in cases {
-        let server = Fake::new([before, &[script]].concat()).await;
-        let trouble = open(&server.url).create(&item()).await.unwrap_err();
-        assert!(means(&trouble), "{name}: {trouble:?}");
-        assert_eq!(
-            server.asked().len(),
-            before.len() + 1,
-            "{name}: nothing is asked twice"
-        );
-        assert!(!format!("{trouble:?}").contains("token"), "{name}: {trouble:?}");
+/// Criteria by which the post of [`item`] is looked for.
+pub(super) fn wanted(id: Option<&str>) -> Wanted<'_> {
+    Wanted {
+        id,
+        marker: &MARKER,
+        slug: "a-b",
     }
+}
+
+/// Methods and targets of requests.
+pub(super) fn lines(asked: &[Asked]) -> Vec<&str> {
+    asked.iter().map(|asked| asked.line.as_str()).collect()
+}
+
+/// Ids and types of fields, and whether they are required.
+pub(super) fn kinds(fields: &[Field]) -> Vec<(&str, FieldType, bool)> {
+    fields
+        .iter()
+        .map(|field| (field.id.as_str(), field.kind, field.required))
+        .collect()
+}
+
+/// Fails unless a request was refused for this reason.
+pub(super) fn assert_refused<T: std::fmt::Debug>(answer: &Result<T, Trouble>, expected: Why) {
+    assert!(
+        matches!(answer, Err(Trouble::Refused { why, .. }) if *why == expected),
+        "{answer:?} instead of {expected:?}"
+    );
 }

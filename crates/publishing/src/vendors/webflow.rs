@@ -7,6 +7,7 @@ mod fields;
 #[cfg(test)]
 mod tests;
 
+use async_trait::async_trait;
 use fields::{Collection, field, image};
 use http::Method;
 use searchwright_contract::integrations::{Capabilities, Field, Place, Provider};
@@ -16,9 +17,9 @@ use tokio::sync::OnceCell;
 use super::{ALL, Input, Vendor};
 use crate::{
     Context,
-    exchange::{Server, escaped},
-    publisher::{Account, Connection, Doing, Item, Picture, Publisher, Remote, Uploaded, Visible, Wanted},
-    trouble::{Trouble, Why},
+    error::{Cause, Trouble, Why},
+    http::{Server, escaped},
+    publisher::{Account, Connection, Item, Publisher, Remote, Visible, Wanted},
     values::{Member, id, list, members, text, version},
 };
 
@@ -153,26 +154,6 @@ impl Webflow {
         found.map(Some).ok_or(Trouble::refused(Why::Unreadable))
     }
 
-    async fn look(&self, wanted: &Wanted<'_>) -> Result<Vec<Remote>, Trouble> {
-        let mut found = match wanted.id {
-            Some(id) => Vec::from_iter(self.by_id(id).await?),
-            None => Vec::new(),
-        };
-        let chosen = self.chosen().await?;
-        let path = format!("{}?limit=100&slug={}", self.items()?, escaped(wanted.slug));
-        let others = self.get(&path).await?;
-        let others = others.get("items").and_then(Value::as_array);
-        for other in others.ok_or(Trouble::refused(Why::Unreadable))? {
-            let other = self
-                .remote(chosen, other)
-                .ok_or(Trouble::refused(Why::Unreadable))?;
-            if found.iter().all(|known| known.id != other.id) {
-                found.push(other);
-            }
-        }
-        Ok(found)
-    }
-
     async fn body(&self, item: &Item) -> Result<Value, Trouble> {
         let chosen = self.chosen().await?;
         let mut data = Map::new();
@@ -231,16 +212,6 @@ impl Webflow {
         Ok(id(&self.get(&path).await?, "/items/0/id"))
     }
 
-    async fn make(&self, item: &Item) -> Result<Remote, Trouble> {
-        let chosen = self.chosen().await?;
-        let path = format!("{}{}", self.items()?, if item.live { "/live" } else { "" });
-        let body = self.body(item).await?;
-        let sent = self.write(Method::POST, &path, &body).await?;
-        let made = self.remote(chosen, &sent);
-        made.map(|made| self.shown(chosen, made, item.live))
-            .ok_or_else(unreadable)
-    }
-
     /// Returns an item with the address and visibility that readers see now; answers to writes describe the staged
     /// copy.
     fn shown(&self, chosen: &Collection, remote: Remote, is_live: bool) -> Remote {
@@ -254,20 +225,6 @@ impl Webflow {
             visible,
             ..remote
         }
-    }
-
-    async fn change(&self, remote: &Remote, item: &Item) -> Result<Remote, Trouble> {
-        let chosen = self.chosen().await?;
-        let path = format!("{}/{}", self.items()?, escaped(&remote.id));
-        let body = self.body(item).await?;
-        let sent = self.write(Method::PATCH, &path, &body).await?;
-        let changed = self.remote(chosen, &sent).ok_or_else(unreadable)?;
-        if item.live {
-            self.show(&remote.id).await.map_err(Trouble::midway)?;
-        } else if remote.visible == Visible::Live {
-            self.hide(&remote.id).await.map_err(Trouble::midway)?;
-        }
-        Ok(self.shown(chosen, changed, item.live))
     }
 
     async fn show(&self, id: &str) -> Result<(), Trouble> {
@@ -289,18 +246,11 @@ impl Webflow {
         let answer = self.server.exchange(Method::DELETE, &path, None, true).await?;
         self.server.judged(answer, true).map(drop)
     }
-
-    async fn take_back(&self, remote: &Remote) -> Result<Remote, Trouble> {
-        self.hide(&remote.id).await?;
-        let left = self.by_id(&remote.id).await.map_err(Trouble::midway)?;
-        let left = left.ok_or(Trouble::refused(Why::Missing))?;
-        Ok(self.shown(self.chosen().await?, left, false))
-    }
 }
 
 fn unreadable() -> Trouble {
     Trouble::Unclear {
-        what: Why::Unreadable.word(),
+        cause: Cause::Unreadable,
         status: None,
     }
 }
@@ -314,57 +264,83 @@ fn places(answer: &Value, pointer: &str) -> Vec<Place> {
     list(answer, pointer).iter().filter_map(place).collect()
 }
 
+#[async_trait]
 impl Publisher for Webflow {
-    fn check(&self) -> Doing<'_, Account> {
-        Box::pin(async {
-            let sites = places(&self.get("/sites").await?, "/sites");
-            let ids: Vec<&str> = sites.iter().map(|site| site.id.as_str()).collect();
-            Ok(Account {
-                name: sites.first().map(|site| site.name.clone()),
-                site: ids.join(","),
-            })
+    async fn check(&self) -> Result<Account, Trouble> {
+        let sites = places(&self.get("/sites").await?, "/sites");
+        let ids: Vec<&str> = sites.iter().map(|site| site.id.as_str()).collect();
+        Ok(Account {
+            name: sites.first().map(|site| site.name.clone()),
+            site: ids.join(","),
         })
     }
 
-    fn sites(&self) -> Doing<'_, Vec<Place>> {
-        Box::pin(async { Ok(places(&self.get("/sites").await?, "/sites")) })
+    async fn sites(&self) -> Result<Vec<Place>, Trouble> {
+        Ok(places(&self.get("/sites").await?, "/sites"))
     }
 
-    fn collections<'a>(&'a self, site: Option<&'a str>) -> Doing<'a, Vec<Place>> {
-        Box::pin(async move {
-            let Some(site) = site else { return Ok(Vec::new()) };
-            let path = format!("/sites/{}/collections", escaped(site));
-            Ok(places(&self.get(&path).await?, "/collections"))
-        })
+    async fn collections(&self, site: Option<&str>) -> Result<Vec<Place>, Trouble> {
+        let Some(site) = site else { return Ok(Vec::new()) };
+        let path = format!("/sites/{}/collections", escaped(site));
+        Ok(places(&self.get(&path).await?, "/collections"))
     }
 
-    fn fields<'a>(&'a self, _: Option<&'a str>, collection: Option<&'a str>) -> Doing<'a, Vec<Field>> {
-        Box::pin(async move {
-            let Some(collection) = collection else {
-                return Ok(Vec::new());
-            };
-            let described = self.fields_of(collection).await?;
-            Ok(list(&described, "/fields").iter().filter_map(field).collect())
-        })
+    async fn fields(&self, _: Option<&str>, collection: Option<&str>) -> Result<Vec<Field>, Trouble> {
+        let Some(collection) = collection else {
+            return Ok(Vec::new());
+        };
+        let described = self.fields_of(collection).await?;
+        Ok(list(&described, "/fields").iter().filter_map(field).collect())
     }
 
-    fn find<'a>(&'a self, wanted: &'a Wanted<'a>) -> Doing<'a, Vec<Remote>> {
-        Box::pin(self.look(wanted))
+    async fn find(&self, wanted: &Wanted<'_>) -> Result<Vec<Remote>, Trouble> {
+        let mut found = match wanted.id {
+            Some(id) => Vec::from_iter(self.by_id(id).await?),
+            None => Vec::new(),
+        };
+        let chosen = self.chosen().await?;
+        let path = format!("{}?limit=100&slug={}", self.items()?, escaped(wanted.slug));
+        let others = self.get(&path).await?;
+        let others = others.get("items").and_then(Value::as_array);
+        for other in others.ok_or(Trouble::refused(Why::Unreadable))? {
+            let other = self
+                .remote(chosen, other)
+                .ok_or(Trouble::refused(Why::Unreadable))?;
+            if found.iter().all(|known| known.id != other.id) {
+                found.push(other);
+            }
+        }
+        Ok(found)
     }
 
-    fn create<'a>(&'a self, item: &'a Item) -> Doing<'a, Remote> {
-        Box::pin(self.make(item))
+    async fn create(&self, item: &Item) -> Result<Remote, Trouble> {
+        let chosen = self.chosen().await?;
+        let path = format!("{}{}", self.items()?, if item.live { "/live" } else { "" });
+        let body = self.body(item).await?;
+        let sent = self.write(Method::POST, &path, &body).await?;
+        let made = self.remote(chosen, &sent);
+        made.map(|made| self.shown(chosen, made, item.live))
+            .ok_or_else(unreadable)
     }
 
-    fn update<'a>(&'a self, remote: &'a Remote, item: &'a Item) -> Doing<'a, Remote> {
-        Box::pin(self.change(remote, item))
+    async fn update(&self, remote: &Remote, item: &Item) -> Result<Remote, Trouble> {
+        let chosen = self.chosen().await?;
+        let path = format!("{}/{}", self.items()?, escaped(&remote.id));
+        let body = self.body(item).await?;
+        let sent = self.write(Method::PATCH, &path, &body).await?;
+        let changed = self.remote(chosen, &sent).ok_or_else(unreadable)?;
+        if item.live {
+            self.show(&remote.id).await.map_err(Trouble::midway)?;
+        } else if remote.visible == Visible::Live {
+            self.hide(&remote.id).await.map_err(Trouble::midway)?;
+        }
+        Ok(self.shown(chosen, changed, item.live))
     }
 
-    fn unpublish<'a>(&'a self, remote: &'a Remote) -> Doing<'a, Remote> {
-        Box::pin(self.take_back(remote))
-    }
-
-    fn upload<'a>(&'a self, _: &'a Picture) -> Doing<'a, Uploaded> {
-        Box::pin(async { Err(Trouble::refused(Why::Unsupported)) })
+    async fn unpublish(&self, remote: &Remote) -> Result<Remote, Trouble> {
+        self.hide(&remote.id).await?;
+        let left = self.by_id(&remote.id).await.map_err(Trouble::midway)?;
+        let left = left.ok_or(Trouble::refused(Why::Missing))?;
+        Ok(self.shown(self.chosen().await?, left, false))
     }
 }

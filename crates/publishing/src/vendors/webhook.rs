@@ -1,6 +1,10 @@
 //! Any receiver of a signed POST (Standard Webhooks 1.0.0). It cannot be asked what it has; the same message sent again has the same
 //! `webhook-id`, by which a receiver knows that it has it already.
 
+#[cfg(test)]
+mod tests;
+
+use async_trait::async_trait;
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Method, header};
 use searchwright_contract::integrations::{Capabilities, Field, FieldType, Place, PostField, Provider};
@@ -12,9 +16,9 @@ use url::Url;
 use super::{ALL, Input, Vendor};
 use crate::{
     Context, Marker,
-    exchange::{Answer, Server},
-    publisher::{Account, Connection, Doing, Item, Picture, Publisher, Remote, Uploaded, Visible, Wanted},
-    trouble::{Trouble, Why},
+    error::{Trouble, Why},
+    http::{Answer, Server},
+    publisher::{Account, Connection, Item, Publisher, Remote, Visible, Wanted},
 };
 
 pub(super) const VENDOR: Vendor = Vendor {
@@ -155,91 +159,74 @@ fn read(body: &Value, remote: Option<&Remote>, marker: &Marker, visible: Visible
     }
 }
 
+#[async_trait]
 impl Publisher for Receiver {
     /// Checks the secret and the address without sending anything: a receiver would have to know that a test message
     /// means nothing.
-    fn check(&self) -> Doing<'_, Account> {
-        Box::pin(async {
-            let target = self.connection.setting("targetUrl");
-            let secret = SecretString::from(self.connection.secret("secret").to_owned());
-            if !self.connection.secret("secret").starts_with("whsec_")
-                || signatures(&[secret], "", 0, "").is_err()
-            {
-                return Err(Trouble::because(
-                    Why::Credential,
-                    "secret: has to be whsec_ and base64",
-                ));
-            }
-            let url = Url::parse(target).map_err(|_| Trouble::refused(Why::Address))?;
-            let port = url.port_or_known_default().unwrap_or(443);
-            let host = url.host().ok_or_else(|| Trouble::refused(Why::Address))?;
-            let reached = self.context.client.address_of(&host, port).await;
-            reached.map_err(|error| Trouble::of_fetch(&error, false))?;
-            Ok(Account {
-                name: url.host_str().map(str::to_owned),
-                site: target.to_owned(),
-            })
+    async fn check(&self) -> Result<Account, Trouble> {
+        let target = self.connection.setting("targetUrl");
+        let secret = SecretString::from(self.connection.secret("secret").to_owned());
+        if !self.connection.secret("secret").starts_with("whsec_")
+            || signatures(&[secret], "", 0, "").is_err()
+        {
+            return Err(Trouble::because(
+                Why::Credential,
+                "secret: has to be whsec_ and base64",
+            ));
+        }
+        let url = Url::parse(target).map_err(|_| Trouble::refused(Why::Address))?;
+        let port = url.port_or_known_default().unwrap_or(443);
+        let host = url.host().ok_or_else(|| Trouble::refused(Why::Address))?;
+        let reached = self.context.client.address_of(&host, port).await;
+        reached.map_err(|error| Trouble::from_request(&error.into(), false, &[]))?;
+        Ok(Account {
+            name: url.host_str().map(str::to_owned),
+            site: target.to_owned(),
         })
     }
 
-    fn sites(&self) -> Doing<'_, Vec<Place>> {
-        Box::pin(async {
-            let target = self.connection.setting("targetUrl").to_owned();
-            Ok(vec![Place {
-                id: target.clone(),
-                name: target,
-            }])
+    async fn sites(&self) -> Result<Vec<Place>, Trouble> {
+        let target = self.connection.setting("targetUrl").to_owned();
+        Ok(vec![Place {
+            id: target.clone(),
+            name: target,
+        }])
+    }
+
+    async fn fields(&self, _: Option<&str>, _: Option<&str>) -> Result<Vec<Field>, Trouble> {
+        let field =
+            |(field, kind): &(PostField, FieldType)| Field::new(field.as_str(), field.as_str(), *kind);
+        Ok(FIELDS.iter().map(field).collect())
+    }
+
+    async fn find(&self, wanted: &Wanted<'_>) -> Result<Vec<Remote>, Trouble> {
+        let known = wanted.id.map(|id| Remote {
+            id: id.to_owned(),
+            slug: None,
+            url: None,
+            visible: Visible::Live,
+            version: UNKNOWN.to_owned(),
+            marker: None,
+            etag: None,
+        });
+        Ok(known.into_iter().collect())
+    }
+
+    async fn create(&self, item: &Item) -> Result<Remote, Trouble> {
+        self.publish(None, item).await
+    }
+
+    async fn update(&self, remote: &Remote, item: &Item) -> Result<Remote, Trouble> {
+        self.publish(Some(remote), item).await
+    }
+
+    async fn unpublish(&self, remote: &Remote) -> Result<Remote, Trouble> {
+        let mut data = Map::new();
+        data.insert("externalId".to_owned(), json!(remote.id));
+        self.send("post.unpublish", Value::Object(data)).await?;
+        Ok(Remote {
+            visible: Visible::Draft,
+            ..remote.clone()
         })
-    }
-
-    fn collections<'a>(&'a self, _: Option<&'a str>) -> Doing<'a, Vec<Place>> {
-        Box::pin(async { Ok(Vec::new()) })
-    }
-
-    fn fields<'a>(&'a self, _: Option<&'a str>, _: Option<&'a str>) -> Doing<'a, Vec<Field>> {
-        Box::pin(async {
-            let field =
-                |(field, kind): &(PostField, FieldType)| Field::new(field.as_str(), field.as_str(), *kind);
-            Ok(FIELDS.iter().map(field).collect())
-        })
-    }
-
-    fn find<'a>(&'a self, wanted: &'a Wanted<'a>) -> Doing<'a, Vec<Remote>> {
-        Box::pin(async {
-            let known = wanted.id.map(|id| Remote {
-                id: id.to_owned(),
-                slug: None,
-                url: None,
-                visible: Visible::Live,
-                version: UNKNOWN.to_owned(),
-                marker: None,
-                etag: None,
-            });
-            Ok(known.into_iter().collect())
-        })
-    }
-
-    fn create<'a>(&'a self, item: &'a Item) -> Doing<'a, Remote> {
-        Box::pin(self.publish(None, item))
-    }
-
-    fn update<'a>(&'a self, remote: &'a Remote, item: &'a Item) -> Doing<'a, Remote> {
-        Box::pin(self.publish(Some(remote), item))
-    }
-
-    fn unpublish<'a>(&'a self, remote: &'a Remote) -> Doing<'a, Remote> {
-        Box::pin(async {
-            let mut data = Map::new();
-            data.insert("externalId".to_owned(), json!(remote.id));
-            self.send("post.unpublish", Value::Object(data)).await?;
-            Ok(Remote {
-                visible: Visible::Draft,
-                ..remote.clone()
-            })
-        })
-    }
-
-    fn upload<'a>(&'a self, _: &'a Picture) -> Doing<'a, Uploaded> {
-        Box::pin(async { Err(Trouble::refused(Why::Unsupported)) })
     }
 }

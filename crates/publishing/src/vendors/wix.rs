@@ -5,6 +5,7 @@ mod app;
 #[cfg(test)]
 mod tests;
 
+use async_trait::async_trait;
 use http::{HeaderName, HeaderValue, Method, header};
 use searchwright_contract::integrations::{Field, FieldType, Place, Provider};
 use searchwright_outbound::Guarded;
@@ -15,10 +16,10 @@ pub use self::app::installed;
 use super::{ALL, Input, Vendor};
 use crate::{
     Context,
-    entered::API_URL,
-    exchange::{Server, escaped},
-    publisher::{Account, Connection, Doing, Item, Picture, Publisher, Remote, Uploaded, Visible, Wanted},
-    trouble::{Trouble, Why},
+    connection_input::API_URL,
+    error::{Trouble, Why},
+    http::{Server, escaped},
+    publisher::{Account, Connection, Item, Picture, Publisher, Remote, Uploaded, Visible, Wanted},
     values::{Member, id, list, members, text, version},
 };
 
@@ -170,41 +171,6 @@ impl Wix {
         }
     }
 
-    /// Drafts cannot be searched by slug: the newest are looked through, among which is what was just made, and readers' posts
-    /// are asked for by it.
-    async fn look(&self, wanted: &Wanted<'_>) -> Result<Vec<Remote>, Trouble> {
-        let body = json!({
-            "query": { "sort": [{ "fieldName": "editedDate", "order": "DESC" }], "paging": { "limit": 100 } },
-            "fieldsets": MORE,
-        });
-        let newest = self
-            .server()
-            .await?
-            .ask(&format!("{DRAFTS}/query"), &body)
-            .await?
-            .json()?;
-        let newest = newest.get("draftPosts").and_then(Value::as_array);
-        let mut found = Vec::new();
-        for post in newest.ok_or(Trouble::refused(Why::Unreadable))? {
-            let remote = self.remote(post).ok_or(Trouble::refused(Why::Unreadable))?;
-            let is_it = wanted.id == Some(&*remote.id) || remote.slug.as_deref() == Some(wanted.slug);
-            if is_it && text(post, "/status") != Some("DELETED") {
-                found.push(remote);
-            }
-        }
-        let path = format!("/blog/v3/posts/slugs/{}", escaped(wanted.slug));
-        let live = match self.server().await?.get_if_there(&path).await? {
-            Some(answer) => id(&answer.json()?, "/post/id"),
-            None => None,
-        };
-        for id in wanted.id.map(str::to_owned).into_iter().chain(live) {
-            if found.iter().all(|known: &Remote| known.id != id) {
-                found.extend(self.by_id(&id).await?);
-            }
-        }
-        Ok(found)
-    }
-
     /// A text in the form that Wix keeps texts in; Wix itself converts it.
     async fn rich(&self, html: &str) -> Result<Value, Trouble> {
         let path = "/ricos/v1/ricos-document/convert/to-ricos";
@@ -282,30 +248,11 @@ impl Wix {
         sent.made(|body| self.remote(body.get("draftPost")?))
     }
 
-    async fn change(&self, id: &str, mut post: Value, action: &str) -> Result<Remote, Trouble> {
+    async fn patch_draft(&self, id: &str, mut post: Value, action: &str) -> Result<Remote, Trouble> {
         post["id"] = json!(id);
         let body = json!({ "draftPost": post, "action": action, "fieldsets": MORE });
         self.write(Method::PATCH, &format!("{DRAFTS}/{}", escaped(id)), &body)
             .await
-    }
-
-    /// An address to send the file to is asked for first; it is not told who we are.
-    async fn picture(&self, picture: &Picture) -> Result<Uploaded, Trouble> {
-        let path = "/site-media/v1/files/generate-upload-url";
-        let about = json!({ "mimeType": picture.media_type, "fileName": picture.name });
-        let address = self.server().await?.ask(path, &about).await?.json()?;
-        let address = text(&address, "/uploadUrl").ok_or(Trouble::refused(Why::Unreadable))?;
-        let headers = vec![(header::CONTENT_TYPE, HeaderValue::from_static(picture.media_type))];
-        let sent = Server::at(self.client.clone(), address)
-            .write_bytes(Method::PUT, "", headers, picture.bytes.clone())
-            .await?;
-        sent.made(|body| {
-            Some(Uploaded {
-                reference: id(body, "/file/id")?,
-                url: text(body, "/file/url").map(str::to_owned),
-                alt: picture.alt.clone(),
-            })
-        })
     }
 }
 
@@ -321,65 +268,102 @@ async fn newest(server: &Server) -> Result<Value, Trouble> {
     Ok(found)
 }
 
+#[async_trait]
 impl Publisher for Wix {
-    fn check(&self) -> Doing<'_, Account> {
-        Box::pin(async {
-            newest(self.server().await?).await?;
-            Ok(Account {
-                name: None,
-                site: self.connection.setting(SITE_ID).trim().to_owned(),
-            })
+    async fn check(&self) -> Result<Account, Trouble> {
+        newest(self.server().await?).await?;
+        Ok(Account {
+            name: None,
+            site: self.connection.setting(SITE_ID).trim().to_owned(),
         })
     }
 
-    fn sites(&self) -> Doing<'_, Vec<Place>> {
-        Box::pin(async {
-            let id = self.connection.setting(SITE_ID).trim().to_owned();
-            Ok(vec![Place { name: id.clone(), id }])
-        })
+    async fn sites(&self) -> Result<Vec<Place>, Trouble> {
+        let id = self.connection.setting(SITE_ID).trim().to_owned();
+        Ok(vec![Place { name: id.clone(), id }])
     }
 
-    fn collections<'a>(&'a self, _: Option<&'a str>) -> Doing<'a, Vec<Place>> {
-        Box::pin(async { Ok(Vec::new()) })
-    }
-
-    fn fields<'a>(&'a self, _: Option<&'a str>, _: Option<&'a str>) -> Doing<'a, Vec<Field>> {
+    async fn fields(&self, _: Option<&str>, _: Option<&str>) -> Result<Vec<Field>, Trouble> {
         let field = |(id, name, kind, max_length): &(&str, &str, FieldType, Option<u32>)| Field {
             required: matches!(*id, "title" | "richContent"),
             max_length: *max_length,
             ..Field::new(*id, *name, *kind)
         };
-        Box::pin(async move { Ok(FIELDS.iter().map(field).collect()) })
+        Ok(FIELDS.iter().map(field).collect())
     }
 
-    fn find<'a>(&'a self, wanted: &'a Wanted<'a>) -> Doing<'a, Vec<Remote>> {
-        Box::pin(self.look(wanted))
+    /// Drafts cannot be searched by slug: the newest are looked through, among which is what was just made, and readers' posts
+    /// are asked for by it.
+    async fn find(&self, wanted: &Wanted<'_>) -> Result<Vec<Remote>, Trouble> {
+        let body = json!({
+            "query": { "sort": [{ "fieldName": "editedDate", "order": "DESC" }], "paging": { "limit": 100 } },
+            "fieldsets": MORE,
+        });
+        let newest = self
+            .server()
+            .await?
+            .ask(&format!("{DRAFTS}/query"), &body)
+            .await?
+            .json()?;
+        let newest = newest.get("draftPosts").and_then(Value::as_array);
+        let mut found = Vec::new();
+        for post in newest.ok_or(Trouble::refused(Why::Unreadable))? {
+            let remote = self.remote(post).ok_or(Trouble::refused(Why::Unreadable))?;
+            let is_it = wanted.id == Some(&*remote.id) || remote.slug.as_deref() == Some(wanted.slug);
+            if is_it && text(post, "/status") != Some("DELETED") {
+                found.push(remote);
+            }
+        }
+        let path = format!("/blog/v3/posts/slugs/{}", escaped(wanted.slug));
+        let live = match self.server().await?.get_if_there(&path).await? {
+            Some(answer) => id(&answer.json()?, "/post/id"),
+            None => None,
+        };
+        for id in wanted.id.map(str::to_owned).into_iter().chain(live) {
+            if found.iter().all(|known: &Remote| known.id != id) {
+                found.extend(self.by_id(&id).await?);
+            }
+        }
+        Ok(found)
     }
 
-    fn create<'a>(&'a self, item: &'a Item) -> Doing<'a, Remote> {
-        Box::pin(async move {
-            let post = self.draft(item).await?;
-            let body = json!({ "draftPost": post, "publish": item.live, "fieldsets": MORE });
-            self.write(Method::POST, DRAFTS, &body).await
+    async fn create(&self, item: &Item) -> Result<Remote, Trouble> {
+        let post = self.draft(item).await?;
+        let body = json!({ "draftPost": post, "publish": item.live, "fieldsets": MORE });
+        self.write(Method::POST, DRAFTS, &body).await
+    }
+
+    async fn update(&self, remote: &Remote, item: &Item) -> Result<Remote, Trouble> {
+        let action = match (item.live, remote.visible) {
+            (true, _) => "UPDATE_PUBLISH",
+            (false, Visible::Live) => "UPDATE_REVERT_TO_DRAFT",
+            (false, Visible::Draft) => "UPDATE",
+        };
+        self.patch_draft(&remote.id, self.draft(item).await?, action)
+            .await
+    }
+
+    async fn unpublish(&self, remote: &Remote) -> Result<Remote, Trouble> {
+        self.patch_draft(&remote.id, json!({}), "UPDATE_REVERT_TO_DRAFT")
+            .await
+    }
+
+    /// An address to send the file to is asked for first; it is not told who we are.
+    async fn upload(&self, picture: &Picture) -> Result<Uploaded, Trouble> {
+        let path = "/site-media/v1/files/generate-upload-url";
+        let about = json!({ "mimeType": picture.media_type, "fileName": picture.name });
+        let address = self.server().await?.ask(path, &about).await?.json()?;
+        let address = text(&address, "/uploadUrl").ok_or(Trouble::refused(Why::Unreadable))?;
+        let headers = vec![(header::CONTENT_TYPE, HeaderValue::from_static(picture.media_type))];
+        let sent = Server::at(self.client.clone(), address)
+            .write_bytes(Method::PUT, "", headers, picture.bytes.clone())
+            .await?;
+        sent.made(|body| {
+            Some(Uploaded {
+                reference: id(body, "/file/id")?,
+                url: text(body, "/file/url").map(str::to_owned),
+                alt: picture.alt.clone(),
+            })
         })
-    }
-
-    fn update<'a>(&'a self, remote: &'a Remote, item: &'a Item) -> Doing<'a, Remote> {
-        Box::pin(async move {
-            let action = match (item.live, remote.visible) {
-                (true, _) => "UPDATE_PUBLISH",
-                (false, Visible::Live) => "UPDATE_REVERT_TO_DRAFT",
-                (false, Visible::Draft) => "UPDATE",
-            };
-            self.change(&remote.id, self.draft(item).await?, action).await
-        })
-    }
-
-    fn unpublish<'a>(&'a self, remote: &'a Remote) -> Doing<'a, Remote> {
-        Box::pin(self.change(&remote.id, json!({}), "UPDATE_REVERT_TO_DRAFT"))
-    }
-
-    fn upload<'a>(&'a self, picture: &'a Picture) -> Doing<'a, Uploaded> {
-        Box::pin(self.picture(picture))
     }
 }

@@ -7,6 +7,7 @@ mod names;
 #[cfg(test)]
 mod tests;
 
+use async_trait::async_trait;
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use http::{Method, header};
 use interface::Interface;
@@ -15,10 +16,10 @@ use serde_json::{Map, Value, json};
 
 use super::{ALL, Input, Vendor};
 use crate::{
-    Context, Marker, exchange,
-    exchange::{Server, escaped},
-    publisher::{Account, Connection, Doing, Item, Picture, Publisher, Remote, Uploaded, Visible, Wanted},
-    trouble::{Trouble, Why},
+    Context, Marker,
+    error::{Trouble, Why},
+    http::{Server, escaped, json_body},
+    publisher::{Account, Connection, Item, Picture, Publisher, Remote, Uploaded, Visible, Wanted},
     values::{Member, address, host, id, members, text, version},
 };
 
@@ -164,23 +165,6 @@ impl WordPress {
         }
     }
 
-    async fn look(&self, wanted: &Wanted<'_>) -> Result<Vec<Remote>, Trouble> {
-        let mut found = match wanted.id {
-            Some(id) => Vec::from_iter(self.by_id(id).await?),
-            None => Vec::new(),
-        };
-        let by_mark = format!("search={}", escaped(&wanted.marker.start()));
-        let by_slug = format!("slug={}", escaped(wanted.slug));
-        for query in [by_mark, by_slug] {
-            for post in self.posts(&query).await? {
-                if found.iter().all(|known| known.id != post.id) {
-                    found.push(post);
-                }
-            }
-        }
-        Ok(found)
-    }
-
     async fn body(&self, item: &Item) -> Result<Value, Trouble> {
         let mut body = json!({
             "title": item.title,
@@ -217,12 +201,7 @@ impl WordPress {
     async fn write(&self, route: &str, body: &Value) -> Result<Remote, Trouble> {
         let sent = self
             .interface
-            .send(
-                Method::POST,
-                (route, &self.query()),
-                Some(exchange::json(body)),
-                true,
-            )
+            .send(Method::POST, (route, &self.query()), Some(json_body(body)), true)
             .await?;
         sent.made(|post| self.remote(post))
     }
@@ -242,8 +221,20 @@ impl WordPress {
         let right = |name| text(chosen, &format!("/capabilities/{name}")).map(str::to_owned);
         Ok(rights.into_iter().filter_map(right).collect())
     }
+}
 
-    async fn account(&self) -> Result<Account, Trouble> {
+/// The text with its mark inside the last element: WordPress puts what stands behind it into a paragraph, which readers see
+/// as a gap.
+fn marked(html: &str, marker: &Marker) -> String {
+    let html = html.trim_end();
+    let end = html.rfind('<').filter(|at| html[*at..].starts_with("</"));
+    let (text, end) = html.split_at(end.unwrap_or(html.len()));
+    format!("{text}{}{end}", marker.comment())
+}
+
+#[async_trait]
+impl Publisher for WordPress {
+    async fn check(&self) -> Result<Account, Trouble> {
         let front = self.interface.front().await?;
         let query = "context=edit&_fields=id,name,slug,capabilities";
         let user = match self.interface.get("/wp/v2/users/me", query).await {
@@ -272,7 +263,16 @@ impl WordPress {
         })
     }
 
-    async fn types(&self) -> Result<Vec<Place>, Trouble> {
+    async fn sites(&self) -> Result<Vec<Place>, Trouble> {
+        let id = self.interface.base().to_owned();
+        let name = self.interface.front().await?.name.clone();
+        Ok(vec![Place {
+            name: name.unwrap_or_else(|| id.clone()),
+            id,
+        }])
+    }
+
+    async fn collections(&self, _: Option<&str>) -> Result<Vec<Place>, Trouble> {
         let types = self.interface.get("/wp/v2/types", "context=edit").await?;
         let has = |kind: &Value, name: &str| kind["supports"][name] == Value::Bool(true);
         let fits = |kind: &&Value| {
@@ -290,73 +290,53 @@ impl WordPress {
         let types = types.as_object().into_iter().flatten().map(|(_, kind)| kind);
         Ok(types.filter(fits).filter_map(place).collect())
     }
-}
 
-/// The text with its mark inside the last element: WordPress puts what stands behind it into a paragraph, which readers see
-/// as a gap.
-fn marked(html: &str, marker: &Marker) -> String {
-    let html = html.trim_end();
-    let end = html.rfind('<').filter(|at| html[*at..].starts_with("</"));
-    let (text, end) = html.split_at(end.unwrap_or(html.len()));
-    format!("{text}{}{end}", marker.comment())
-}
-
-impl Publisher for WordPress {
-    fn check(&self) -> Doing<'_, Account> {
-        Box::pin(self.account())
+    async fn fields(&self, _: Option<&str>, collection: Option<&str>) -> Result<Vec<Field>, Trouble> {
+        let route = format!("/wp/v2/{}", escaped(collection.unwrap_or(POSTS)));
+        let answer = self
+            .interface
+            .send(Method::OPTIONS, (&route, ""), None, false)
+            .await?;
+        let body = answer.json()?;
+        let schema = body.get("schema").ok_or(Trouble::refused(Why::Unreadable))?;
+        Ok(fields::fields(schema))
     }
 
-    fn sites(&self) -> Doing<'_, Vec<Place>> {
-        Box::pin(async {
-            let id = self.interface.base().to_owned();
-            let name = self.interface.front().await?.name.clone();
-            Ok(vec![Place {
-                name: name.unwrap_or_else(|| id.clone()),
-                id,
-            }])
-        })
+    async fn find(&self, wanted: &Wanted<'_>) -> Result<Vec<Remote>, Trouble> {
+        let mut found = match wanted.id {
+            Some(id) => Vec::from_iter(self.by_id(id).await?),
+            None => Vec::new(),
+        };
+        let by_mark = format!("search={}", escaped(&wanted.marker.start()));
+        let by_slug = format!("slug={}", escaped(wanted.slug));
+        for query in [by_mark, by_slug] {
+            for post in self.posts(&query).await? {
+                if found.iter().all(|known| known.id != post.id) {
+                    found.push(post);
+                }
+            }
+        }
+        Ok(found)
     }
 
-    fn collections<'a>(&'a self, _: Option<&'a str>) -> Doing<'a, Vec<Place>> {
-        Box::pin(self.types())
+    async fn create(&self, item: &Item) -> Result<Remote, Trouble> {
+        self.write(&self.route(), &self.body(item).await?).await
     }
 
-    fn fields<'a>(&'a self, _: Option<&'a str>, collection: Option<&'a str>) -> Doing<'a, Vec<Field>> {
-        Box::pin(async move {
-            let route = format!("/wp/v2/{}", escaped(collection.unwrap_or(POSTS)));
-            let answer = self
-                .interface
-                .send(Method::OPTIONS, (&route, ""), None, false)
-                .await?;
-            let body = answer.json()?;
-            let schema = body.get("schema").ok_or(Trouble::refused(Why::Unreadable))?;
-            Ok(fields::fields(schema))
-        })
+    async fn update(&self, remote: &Remote, item: &Item) -> Result<Remote, Trouble> {
+        let route = format!("{}/{}", self.route(), escaped(&remote.id));
+        self.write(&route, &self.body(item).await?).await
     }
 
-    fn find<'a>(&'a self, wanted: &'a Wanted<'a>) -> Doing<'a, Vec<Remote>> {
-        Box::pin(self.look(wanted))
+    async fn unpublish(&self, remote: &Remote) -> Result<Remote, Trouble> {
+        let route = format!("{}/{}", self.route(), escaped(&remote.id));
+        self.write(&route, &json!({ "status": "draft" })).await
     }
 
-    fn create<'a>(&'a self, item: &'a Item) -> Doing<'a, Remote> {
-        Box::pin(async move { self.write(&self.route(), &self.body(item).await?).await })
-    }
-
-    fn update<'a>(&'a self, remote: &'a Remote, item: &'a Item) -> Doing<'a, Remote> {
-        Box::pin(async move {
-            let route = format!("{}/{}", self.route(), escaped(&remote.id));
-            self.write(&route, &self.body(item).await?).await
-        })
-    }
-
-    fn unpublish<'a>(&'a self, remote: &'a Remote) -> Doing<'a, Remote> {
-        Box::pin(async move {
-            let route = format!("{}/{}", self.route(), escaped(&remote.id));
-            self.write(&route, &json!({ "status": "draft" })).await
-        })
-    }
-
-    fn upload<'a>(&'a self, picture: &'a Picture) -> Doing<'a, Uploaded> {
-        Box::pin(self.picture(picture))
+    async fn upload(&self, picture: &Picture) -> Result<Uploaded, Trouble> {
+        match self.find_image(picture).await? {
+            Some(known) => Ok(known),
+            None => self.send_image(picture).await,
+        }
     }
 }

@@ -53,7 +53,7 @@ pub(super) async fn picture(
         .upload(&picture)
         .await
         .map_err(|trouble| match trouble {
-            Trouble::Unclear { what, .. } => Trouble::NotNow { what, after: None },
+            Trouble::Unclear { cause, .. } => Trouble::not_now(cause),
             other => other,
         })?;
     let (stored, now) = (json!(uploaded), job.engine.clock.now());

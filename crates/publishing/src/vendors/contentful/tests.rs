@@ -1,13 +1,13 @@
 use searchwright_contract::integrations::FieldType;
 use serde_json::{Value, json};
 
-use super::super::tests::{
-    Asked, Fake, Provider, Script, a_lost_field_is_no_change, connection, every_no, item, marker, open,
-    remote,
+use super::super::{
+    conformance::{Fixture, Play, Upload, vendor_conformance},
+    tests::{Asked, Connected, Fake, POST, Provider, Script, item, marker, remote, wanted},
 };
 use crate::{
-    publisher::{Publisher, Visible, Wanted},
-    trouble::{Trouble, Why},
+    error::{Trouble, Why},
+    publisher::Visible,
 };
 
 const MAP: &[(&str, &str)] = &[
@@ -17,18 +17,67 @@ const MAP: &[(&str, &str)] = &[
     ("tags", "labels"),
     ("excerpt", "intro"),
 ];
-const POST: &str = "00000000-0000-0000-0000-000000000007";
 const HOME: &str = "/spaces/s1/environments/master";
 
-fn reach(url: &str) -> Box<dyn Publisher> {
-    let settings = [("apiUrl", url), ("baseUrl", "https://example.com/blog")];
-    let mut connection = connection(&settings, &[("token", "CFPAT-secret")], MAP);
-    connection.site = Some("s1".to_owned());
-    connection.collection = Some("post".to_owned());
-    open(Provider::Contentful, connection)
+const CONTENTFUL: Connected<'_> = Connected {
+    provider: Provider::Contentful,
+    address: "apiUrl",
+    settings: &[("baseUrl", "https://example.com/blog")],
+    secrets: &[("token", "CFPAT-secret")],
+    site: Some("s1"),
+    collection: Some("post"),
+    map: MAP,
+};
+
+fn fixture() -> Fixture {
+    let json = |body: Value| Script::json(200, &body);
+    let none = || json(json!({ "items": [] }));
+    Fixture {
+        connected: CONTENTFUL,
+        secret: Some("CFPAT-secret"),
+        id: POST,
+        etag: Some("5"),
+        account: (Some("Space"), "s1"),
+        check: Some(Play::new(
+            json!({ "items": [{ "sys": { "id": "s1" }, "name": "Space" }] }),
+        )),
+        find: Some(Play::new(described_body("Text")).then([locales(), json(entry(2, Some(1))), none()])),
+        no_place: Why::Schema,
+        create: Play::new(entry(1, None))
+            .after_reads([described("Text"), locales()])
+            .then([json(entry(2, Some(1)))])
+            .in_steps(),
+        update: Play::new(entry(6, Some(4)))
+            .after_reads([json(entry(5, Some(4))), described("Text"), locales()])
+            .then([json(entry(7, Some(6)))])
+            .in_steps(),
+        unpublish: Some(Play::new(entry(8, None)).after_reads([described("Text"), locales()])),
+        upload: Upload::Never,
+        lost_field: Some([(5, true), (5, false), (4, false)].map(|(count, is_filled)| {
+            let fields: Vec<Value> = ["title", "body", "slug", "labels", "intro"][..count]
+                .iter()
+                .map(|id| json!({ "id": id, "name": id, "type": "Text" }))
+                .collect();
+            let mut entry = entry(1, None);
+            if !is_filled {
+                entry["fields"].as_object_mut().unwrap().remove("intro");
+            }
+            vec![json(json!({ "fields": fields })), locales(), json(entry), none()]
+        })),
+    }
 }
 
+vendor_conformance!(fixture:
+    refusals_of_reads_are_told_apart,
+    failure_of_a_later_step_leaves_open_what_happened,
+    field_that_the_provider_lost_is_no_change_by_others,
+);
+
 fn described(body: &str) -> Script {
+    Script::json(200, &described_body(body))
+}
+
+fn described_body(body: &str) -> Value {
     let field = |id: &str, kind: &str| json!({ "id": id, "name": id, "type": kind });
     let mut labels = field("labels", "Array");
     labels["items"] = json!({ "type": "Symbol" });
@@ -36,10 +85,7 @@ fn described(body: &str) -> Script {
     intro["validations"] = json!([{ "size": { "max": 200 } }]);
     let mut cover = field("cover", "Link");
     cover["linkType"] = json!("Asset");
-    Script::json(
-        200,
-        &json!({ "fields": [field("title", "Symbol"), field("body", body), field("slug", "Symbol"), labels, intro, cover] }),
-    )
+    json!({ "fields": [field("title", "Symbol"), field("body", body), field("slug", "Symbol"), labels, intro, cover] })
 }
 
 fn locales() -> Script {
@@ -60,7 +106,8 @@ fn entry(version: u8, published: Option<u8>) -> Value {
     })
 }
 
-fn lines(asked: &[Asked]) -> Vec<String> {
+/// Requests below the environment.
+fn below_home(asked: &[Asked]) -> Vec<String> {
     asked.iter().map(|asked| asked.line.replace(HOME, "")).collect()
 }
 
@@ -73,7 +120,7 @@ async fn an_entry_is_put_under_the_posts_id_and_published() {
         Script::json(200, &entry(2, Some(1))),
     ])
     .await;
-    let made = reach(&server.url).create(&item()).await.unwrap();
+    let made = CONTENTFUL.open(&server.url).create(&item()).await.unwrap();
     assert_eq!(
         (made.id.as_str(), made.visible, made.etag.as_deref()),
         (POST, Visible::Live, Some("2"))
@@ -81,7 +128,7 @@ async fn an_entry_is_put_under_the_posts_id_and_published() {
     assert_eq!(made.url.as_deref(), Some("https://example.com/blog/a-b"));
     let asked = server.asked();
     assert_eq!(
-        lines(&asked),
+        below_home(&asked),
         [
             "GET /content_types/post".to_owned(),
             "GET /locales?limit=1000".to_owned(),
@@ -119,7 +166,7 @@ async fn a_change_keeps_what_is_not_ours() {
     seen.etag = Some("5".to_owned());
     let mut short = item();
     short.excerpt = None;
-    reach(&server.url).update(&seen, &short).await.unwrap();
+    CONTENTFUL.open(&server.url).update(&seen, &short).await.unwrap();
     let asked = server.asked();
     assert_eq!(asked[3].headers["x-contentful-version"], "5");
     let sent = asked[3].json();
@@ -133,22 +180,13 @@ async fn a_change_keeps_what_is_not_ours() {
     assert_eq!(sent["metadata"]["tags"][0]["sys"]["id"], "mine");
 
     let server = Fake::new(vec![Script::json(200, &entry(6, Some(4)))]).await;
-    let trouble = reach(&server.url).update(&seen, &short).await.unwrap_err();
+    let trouble = CONTENTFUL
+        .open(&server.url)
+        .update(&seen, &short)
+        .await
+        .unwrap_err();
     assert_eq!(trouble, Trouble::refused(Why::Conflict));
     assert_eq!(server.asked().len(), 1, "nothing is written over it");
-}
-
-#[tokio::test]
-async fn a_publication_that_is_lost_leaves_open_what_happened() {
-    let server = Fake::new(vec![
-        described("Text"),
-        locales(),
-        Script::json(201, &entry(1, None)),
-        Script::new(429, "text/plain", "", ""),
-    ])
-    .await;
-    let trouble = reach(&server.url).create(&item()).await.unwrap_err();
-    assert!(matches!(trouble, Trouble::Unclear { .. }), "{trouble:?}");
 }
 
 #[tokio::test]
@@ -166,12 +204,11 @@ async fn an_entry_is_found_by_its_ids_and_by_slug() {
     ];
     let server = Fake::new(answers).await;
     let mark = marker();
-    let wanted = Wanted {
-        id: Some("old"),
-        marker: &mark,
-        slug: "a-b",
-    };
-    let found = reach(&server.url).find(&wanted).await.unwrap();
+    let found = CONTENTFUL
+        .open(&server.url)
+        .find(&wanted(Some("old")))
+        .await
+        .unwrap();
     assert_eq!(found.len(), 2);
     assert_eq!(found[0].marker.as_ref().map(|own| own.post), Some(mark.post));
     assert_ne!(
@@ -181,7 +218,7 @@ async fn an_entry_is_found_by_its_ids_and_by_slug() {
     );
     assert_eq!((found[1].id.as_str(), &found[1].marker), ("other", &None));
     assert_eq!(
-        lines(&server.asked()[2..]),
+        below_home(&server.asked()[2..]),
         [
             "GET /entries/old".to_owned(),
             format!("GET /entries/{POST}"),
@@ -191,57 +228,25 @@ async fn an_entry_is_found_by_its_ids_and_by_slug() {
 }
 
 #[tokio::test]
-async fn a_field_that_its_type_lost_is_no_change_by_others() {
-    let mark = marker();
-    let wanted = Wanted {
-        id: None,
-        marker: &mark,
-        slug: "a-b",
-    };
-    let version = async |fields: &[&str], is_filled: bool| {
-        let fields: Vec<Value> = fields
-            .iter()
-            .map(|id| json!({ "id": id, "name": id, "type": "Text" }))
-            .collect();
-        let mut entry = entry(1, None);
-        if !is_filled {
-            entry["fields"].as_object_mut().unwrap().remove("intro");
-        }
-        let answers = vec![
-            Script::json(200, &json!({ "fields": fields })),
-            locales(),
-            Script::json(200, &entry),
-            Script::json(200, &json!({ "items": [] })),
-        ];
-        let server = Fake::new(answers).await;
-        reach(&server.url).find(&wanted).await.unwrap().remove(0).version
-    };
-    let all = ["title", "body", "slug", "labels", "intro"];
-    let (filled, empty) = (version(&all, true).await, version(&all, false).await);
-    a_lost_field_is_no_change(&filled, &empty, &version(&all[..4], false).await);
-}
-
-#[tokio::test]
 async fn an_entry_is_taken_back() {
     let left = Script::json(200, &entry(8, None));
     let server = Fake::new(vec![described("Text"), locales(), left]).await;
-    let taken = reach(&server.url).unpublish(&remote(POST)).await.unwrap();
-    assert_eq!((taken.visible, taken.url), (Visible::Draft, None));
+    CONTENTFUL
+        .open(&server.url)
+        .unpublish(&remote(POST))
+        .await
+        .unwrap();
     assert_eq!(
-        lines(&server.asked()[2..]),
+        below_home(&server.asked()[2..]),
         [format!("DELETE /entries/{POST}/published")]
     );
 }
 
 #[tokio::test]
-async fn no_answer_is_taken_for_another() {
-    every_no(reach, &[described("Text"), locales()], &entry(1, None)).await;
-}
-
-#[tokio::test]
 async fn fields_are_those_that_take_something() {
     let server = Fake::new(vec![described("RichText")]).await;
-    let fields = reach(&server.url)
+    let fields = CONTENTFUL
+        .open(&server.url)
         .fields(Some("s1/stage"), Some("post"))
         .await
         .unwrap();

@@ -1,13 +1,13 @@
 use searchwright_contract::integrations::FieldType;
 use serde_json::{Value, json};
 
-use super::super::tests::{
-    Fake, Provider, Script, connection, every_no, item, marker, open, picture, remote,
+use super::super::{
+    conformance::{Fixture, Play, Upload, vendor_conformance},
+    tests::{
+        Connected, Fake, Provider, Script, assert_refused, item, kinds, marker, picture, remote, wanted,
+    },
 };
-use crate::{
-    publisher::{Publisher, Visible, Wanted},
-    trouble::{Trouble, Why},
-};
+use crate::{error::Why, publisher::Visible};
 
 const MAP: &[(&str, &str)] = &[
     ("title", "title"),
@@ -18,22 +18,57 @@ const MAP: &[(&str, &str)] = &[
     ("excerpt", "intro"),
 ];
 
-fn reach(url: &str) -> Box<dyn Publisher> {
-    with(url, &[])
+const DIRECTUS: Connected<'_> = Connected {
+    provider: Provider::Directus,
+    address: "siteUrl",
+    settings: &[("baseUrl", "https://example.com/b")],
+    secrets: &[("token", "dx_secret")],
+    site: None,
+    collection: Some("posts"),
+    map: MAP,
+};
+
+fn fixture() -> Fixture {
+    let schema = || schema("integer", &status());
+    let state = |state: &str| entry(&json!(state));
+    let found = json!({ "data": [state("published")["data"]] });
+    let found_with = |intro: Option<Value>| {
+        let mut item = state("published")["data"].clone();
+        let members = item.as_object_mut().unwrap();
+        members.remove("intro");
+        members.extend(intro.map(|intro| ("intro".to_owned(), intro)));
+        vec![schema(), Script::json(200, &json!({ "data": [item] }))]
+    };
+    Fixture {
+        connected: DIRECTUS,
+        secret: Some("dx_secret"),
+        id: "4",
+        etag: None,
+        account: (Some("Ann"), "{host}"),
+        check: Some(Play::new(json!({ "data": { "id": "u1", "first_name": "Ann" } }))),
+        find: Some(Play::new(schema_body("integer", &status())).then([Script::json(200, &found)])),
+        no_place: Why::Permission,
+        create: Play::new(state("published")).after_reads([schema()]),
+        update: Play::new(state("published")).after_reads([schema()]),
+        unpublish: Some(Play::new(state("draft")).after_reads([schema()])),
+        upload: Upload::Here(
+            Play::new(json!({ "data": { "id": "f1", "description": "An image" } }))
+                .after_reads([Script::json(200, &json!({ "data": [] }))]),
+        ),
+        lost_field: Some([Some(json!("Short")), Some(Value::Null), None].map(found_with)),
+    }
 }
 
-fn with(url: &str, settings: &[(&str, &str)]) -> Box<dyn Publisher> {
-    let settings = [
-        &[("siteUrl", url), ("baseUrl", "https://example.com/b")],
-        settings,
-    ]
-    .concat();
-    let mut connection = connection(&settings, &[("token", "secret")], MAP);
-    connection.collection = Some("posts".to_owned());
-    open(Provider::Directus, connection)
-}
+vendor_conformance!(fixture:
+    refusals_of_reads_are_told_apart,
+    field_that_the_provider_lost_is_no_change_by_others,
+);
 
 fn schema(key: &str, status: &Value) -> Script {
+    Script::json(200, &schema_body(key, status))
+}
+
+fn schema_body(key: &str, status: &Value) -> Value {
     let column = |name: &str, kind: &str, interface: &str| json!({ "field": name, "type": kind, "meta": { "interface": interface }, "schema": { "is_nullable": true } });
     let mut fields = vec![
         json!({ "field": "id", "type": key, "schema": { "is_primary_key": true, "is_nullable": false } }),
@@ -47,7 +82,7 @@ fn schema(key: &str, status: &Value) -> Script {
         json!({ "field": "notes", "type": "alias" }),
     ];
     fields.extend((!status.is_null()).then(|| status.clone()));
-    Script::json(200, &json!({ "data": fields }))
+    json!({ "data": fields })
 }
 
 fn status() -> Value {
@@ -66,7 +101,7 @@ async fn an_item_is_made_with_its_status() {
         Script::json(200, &entry(&json!("published"))),
     ])
     .await;
-    let made = reach(&server.url).create(&item()).await.unwrap();
+    let made = DIRECTUS.open(&server.url).create(&item()).await.unwrap();
     assert_eq!(
         (made.id.as_str(), made.visible, made.url.as_deref()),
         ("4", Visible::Live, Some("https://example.com/b/a-b"))
@@ -92,20 +127,21 @@ async fn a_key_that_is_a_uuid_is_the_posts() {
         Script::json(200, &entry(&json!("published"))),
     ])
     .await;
-    let directus = reach(&server.url);
+    let directus = DIRECTUS.open(&server.url);
     directus.create(&item()).await.unwrap();
     let asked = server.asked();
     assert_eq!(asked[1].json()["id"], "00000000-0000-0000-0000-000000000007");
 
     let none = Script::json(200, &json!({ "data": [] }));
     let server = Fake::new(vec![schema("uuid", &status()), none]).await;
-    let mark = marker();
-    let wanted = Wanted {
-        id: None,
-        marker: &mark,
-        slug: "a-b",
-    };
-    assert!(reach(&server.url).find(&wanted).await.unwrap().is_empty());
+    assert!(
+        DIRECTUS
+            .open(&server.url)
+            .find(&wanted(None))
+            .await
+            .unwrap()
+            .is_empty()
+    );
     let line = &server.asked()[1].line;
     let filter = line.split("filter=").nth(1).unwrap();
     let (_, filter) = url::form_urlencoded::parse(format!("f={filter}").as_bytes())
@@ -126,7 +162,8 @@ async fn a_key_that_is_a_uuid_is_the_posts() {
 #[tokio::test]
 async fn whether_readers_see_it_is_what_the_collection_says() {
     let custom = json!({ "field": "state", "type": "string", "schema": {} });
-    let words = [
+    let settings = [
+        ("baseUrl", "https://example.com/b"),
         ("statusField", "state"),
         ("liveValue", "on"),
         ("draftValue", "off"),
@@ -134,7 +171,11 @@ async fn whether_readers_see_it_is_what_the_collection_says() {
     let mut answer = entry(&Value::Null);
     answer["data"]["state"] = json!("off");
     let server = Fake::new(vec![schema("integer", &custom), Script::json(200, &answer)]).await;
-    let taken = with(&server.url, &words).unpublish(&remote("4")).await.unwrap();
+    let directus = Connected {
+        settings: &settings,
+        ..DIRECTUS
+    };
+    let taken = directus.open(&server.url).unpublish(&remote("4")).await.unwrap();
     assert_eq!((taken.visible, taken.url), (Visible::Draft, None));
     assert!(server.asked()[1].line.starts_with("PATCH /items/posts/4?fields="));
     assert_eq!(server.asked()[1].json(), json!({ "state": "off" }));
@@ -145,7 +186,7 @@ async fn whether_readers_see_it_is_what_the_collection_says() {
         Script::json(200, &entry(&json!(true))),
     ])
     .await;
-    let made = reach(&server.url).create(&item()).await.unwrap();
+    let made = DIRECTUS.open(&server.url).create(&item()).await.unwrap();
     assert_eq!(made.visible, Visible::Live);
     assert_eq!(server.asked()[1].json()["status"], true);
 
@@ -154,41 +195,21 @@ async fn whether_readers_see_it_is_what_the_collection_says() {
         Script::json(200, &entry(&Value::Null)),
     ])
     .await;
-    let directus = reach(&server.url);
+    let directus = DIRECTUS.open(&server.url);
     assert_eq!(directus.create(&item()).await.unwrap().visible, Visible::Live);
-    let trouble = directus.unpublish(&remote("4")).await.unwrap_err();
-    assert!(
-        matches!(
-            trouble,
-            Trouble::Refused {
-                why: Why::Unsupported,
-                ..
-            }
-        ),
-        "{trouble:?}"
-    );
-}
-
-#[tokio::test]
-async fn no_answer_is_taken_for_another() {
-    every_no(
-        reach,
-        &[schema("integer", &status())],
-        &entry(&json!("published")),
-    )
-    .await;
+    assert_refused(&directus.unpublish(&remote("4")).await, Why::Unsupported);
 }
 
 #[tokio::test]
 async fn fields_are_those_that_people_fill() {
     let server = Fake::new(vec![schema("integer", &status())]).await;
-    let fields = reach(&server.url).fields(None, Some("posts")).await.unwrap();
-    let short: Vec<(&str, FieldType, bool)> = fields
-        .iter()
-        .map(|field| (field.id.as_str(), field.kind, field.required))
-        .collect();
+    let fields = DIRECTUS
+        .open(&server.url)
+        .fields(None, Some("posts"))
+        .await
+        .unwrap();
     assert_eq!(
-        short,
+        kinds(&fields),
         [
             ("title", FieldType::Text, true),
             ("body", FieldType::Markdown, false),
@@ -206,7 +227,7 @@ async fn an_image_is_looked_for_by_its_name() {
     let none = Script::json(200, &json!({ "data": [] }));
     let made = Script::json(200, &json!({ "data": { "id": "f1", "description": "An image" } }));
     let server = Fake::new(vec![none, made]).await;
-    let uploaded = reach(&server.url).upload(&picture()).await.unwrap();
+    let uploaded = DIRECTUS.open(&server.url).upload(&picture()).await.unwrap();
     assert_eq!(uploaded.url, Some(format!("{}/assets/f1", server.url)));
     let asked = server.asked();
     assert_eq!(

@@ -1,12 +1,13 @@
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use serde_json::{Value, json};
 
-use super::super::tests::{
-    Fake, NOON, Provider, Script, connection, every_no, item, marker, open, picture, remote,
+use super::super::{
+    conformance::{Fixture, Play, Upload, vendor_conformance},
+    tests::{Connected, Fake, NOON, Provider, Script, item, marker, picture, remote, wanted},
 };
 use crate::{
-    publisher::{Publisher, Visible, Wanted},
-    trouble::{Trouble, Why},
+    error::{Trouble, Why},
+    publisher::Visible,
 };
 
 const MAP: &[(&str, &str)] = &[
@@ -19,10 +20,44 @@ const MAP: &[(&str, &str)] = &[
     ("publishedAt", "published_at"),
 ];
 
-fn reach(url: &str) -> Box<dyn Publisher> {
-    let secrets = [("key", "abc:0102ff")];
-    open(Provider::Ghost, connection(&[("siteUrl", url)], &secrets, MAP))
+const GHOST: Connected<'_> = Connected {
+    provider: Provider::Ghost,
+    address: "siteUrl",
+    settings: &[],
+    secrets: &[("key", "abc:0102ff")],
+    site: None,
+    collection: None,
+    map: MAP,
+};
+
+fn fixture() -> Fixture {
+    let foot = marker().comment();
+    let live = || posts(&post("published", &foot));
+    let nobody = Script::json(200, &json!({ "users": [] }));
+    let site = json!({ "site": { "url": "https://example.com/", "title": "Site" } });
+    let none = Script::json(200, &json!({ "posts": [] }));
+    Fixture {
+        connected: GHOST,
+        secret: Some("abc:0102ff"),
+        id: "6b",
+        etag: Some("2026-11-21T08:00:00.000Z"),
+        account: (Some("Site"), "example.com"),
+        check: Some(Play::new(site).then([none])),
+        find: Some(Play::new(live())),
+        no_place: Why::Missing,
+        create: Play::new(live()).after_reads([nobody.clone()]),
+        update: Play::new(live()).after_reads([Script::json(200, &live()), nobody]),
+        unpublish: Some(Play::new(posts(&post("draft", &foot)))),
+        upload: Upload::Here(Play::new(
+            json!({ "images": [{ "url": "https://example.com/content/x.png" }] }),
+        )),
+        lost_field: None,
+    }
 }
+
+vendor_conformance!(fixture:
+    refusals_of_reads_are_told_apart,
+);
 
 fn post(status: &str, foot: &str) -> Value {
     json!({ "id": "6b", "title": "A & B", "slug": "a-b", "status": status, "lexical": "{}", "codeinjection_foot": foot,
@@ -38,7 +73,7 @@ async fn a_post_is_made_and_nobody_is_mailed() {
     let nobody = Script::json(200, &json!({ "users": [] }));
     let made = Script::json(201, &posts(&post("published", &marker().comment())));
     let server = Fake::new(vec![nobody, made]).await;
-    let made = reach(&server.url).create(&item()).await.unwrap();
+    let made = GHOST.open(&server.url).create(&item()).await.unwrap();
     assert_eq!(
         (made.visible, made.url.as_deref(), made.marker),
         (Visible::Live, Some("https://example.com/a-b/"), Some(marker()))
@@ -65,7 +100,7 @@ async fn a_post_is_made_and_nobody_is_mailed() {
 #[tokio::test]
 async fn a_token_is_signed_for_five_minutes() {
     let server = Fake::new(vec![Script::json(200, &posts(&json!({})))]).await;
-    reach(&server.url).find(&wanted(None)).await.unwrap_err();
+    GHOST.open(&server.url).find(&wanted(None)).await.unwrap_err();
     let asked = server.asked();
     let token = asked[0].headers["authorization"].strip_prefix("Ghost ").unwrap();
     let parts: Vec<Vec<u8>> = token
@@ -82,20 +117,11 @@ async fn a_token_is_signed_for_five_minutes() {
     assert_eq!(parts[2].len(), 32);
 }
 
-fn wanted(id: Option<&'static str>) -> Wanted<'static> {
-    let mark = Box::leak(Box::new(marker()));
-    Wanted {
-        id,
-        marker: mark,
-        slug: "a-b",
-    }
-}
-
 #[tokio::test]
 async fn a_post_is_found_by_mark_slug_and_id_at_once() {
     let found = posts(&post("draft", "<script></script>"));
     let server = Fake::new(vec![Script::json(200, &found)]).await;
-    let found = reach(&server.url).find(&wanted(Some("6b"))).await.unwrap();
+    let found = GHOST.open(&server.url).find(&wanted(Some("6b"))).await.unwrap();
     assert_eq!((found.len(), &found[0].marker, &found[0].url), (1, &None, &None));
     assert_eq!(
         server.asked()[0].line,
@@ -114,7 +140,7 @@ async fn a_change_keeps_what_people_inject_and_names_the_version_it_saw() {
     .await;
     let mut seen = remote("6b");
     seen.etag = Some("2026-11-21T08:00:00.000Z".to_owned());
-    reach(&server.url).update(&seen, &item()).await.unwrap();
+    GHOST.open(&server.url).update(&seen, &item()).await.unwrap();
     let asked = server.asked();
     assert_eq!(
         asked[0].line,
@@ -131,16 +157,10 @@ async fn a_change_keeps_what_people_inject_and_names_the_version_it_saw() {
 }
 
 #[tokio::test]
-async fn no_answer_is_taken_for_another() {
-    let nobody = Script::json(200, &json!({ "users": [] }));
-    every_no(reach, &[nobody], &posts(&post("published", ""))).await;
-}
-
-#[tokio::test]
 async fn a_key_that_is_none_is_a_wrong_credential() {
     let error = json!({ "errors": [{ "message": "Invalid token", "code": "INVALID_JWT" }] });
     let server = Fake::new(vec![Script::json(400, &error)]).await;
-    let trouble = reach(&server.url).check().await.unwrap_err();
+    let trouble = GHOST.open(&server.url).check().await.unwrap_err();
     assert_eq!(trouble, Trouble::refused(Why::Credential));
     for key in ["", "abc", "abc:", "abc:xy", "abc:012", "abc:0ä1"] {
         assert!(
@@ -154,7 +174,7 @@ async fn a_key_that_is_none_is_a_wrong_credential() {
 async fn an_image_is_sent_as_a_form() {
     let done = json!({ "images": [{ "url": "https://example.com/content/x.png", "ref": "x" }] });
     let server = Fake::new(vec![Script::json(201, &done)]).await;
-    let uploaded = reach(&server.url).upload(&picture()).await.unwrap();
+    let uploaded = GHOST.open(&server.url).upload(&picture()).await.unwrap();
     assert_eq!(uploaded.reference, "https://example.com/content/x.png");
     let asked = &server.asked()[0];
     assert_eq!(asked.line, "POST /ghost/api/admin/images/upload/");

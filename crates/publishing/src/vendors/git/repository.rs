@@ -8,7 +8,7 @@ use std::{fs, io::Write as _, net::IpAddr, path::PathBuf};
 
 use tempfile::TempDir;
 
-use crate::trouble::{Trouble, Why};
+use crate::error::{Trouble, Why};
 
 /// Largest file that is read as a post.
 const LARGEST: usize = 2 << 20;

@@ -12,11 +12,14 @@ use searchwright_outbound::{Outbound, Settings};
 use url::Url;
 use uuid::Uuid;
 
-use super::{super::tests::connection, Git};
+use super::{
+    super::{conformance::item_lives_until_it_is_unpublished, tests::connection},
+    Git,
+};
 use crate::{
     Context, Marker,
+    error::{Trouble, Why},
     publisher::{Item, Picture, Publisher as _, Remote, Visible, Wanted},
-    trouble::{Trouble, Why},
 };
 
 fn git(folder: &Path, arguments: &[&str]) -> String {
@@ -201,6 +204,14 @@ async fn a_post_is_a_commit_and_is_found_again() {
             .next(),
         Some("Add searchwright-1.png")
     );
+}
+
+#[tokio::test]
+async fn repository_keeps_a_post_until_it_is_unpublished() {
+    let folder = tempfile::tempdir().unwrap();
+    git(folder.path(), &["init", "--quiet", "--bare", "blog.git"]);
+    let publisher = publisher(&folder.path().join("blog.git"), folder.path());
+    item_lives_until_it_is_unpublished(&publisher).await;
 }
 
 #[tokio::test]

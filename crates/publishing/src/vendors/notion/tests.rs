@@ -1,13 +1,13 @@
 use searchwright_contract::integrations::FieldType;
 use serde_json::{Value, json};
 
-use super::super::tests::{
-    Asked, Fake, Provider, Script, a_lost_field_is_no_change, connection, every_no_with, item, marker, open,
-    remote,
+use super::super::{
+    conformance::{Expected, Fixture, Play, Upload, vendor_conformance},
+    tests::{Connected, Fake, Provider, Script, assert_refused, item, kinds, lines, marker, remote, wanted},
 };
 use crate::{
-    publisher::{Publisher, Visible, Wanted},
-    trouble::{Trouble, Why},
+    error::{Trouble, Why},
+    publisher::Visible,
 };
 
 const MAP: &[(&str, &str)] = &[
@@ -19,17 +19,72 @@ const MAP: &[(&str, &str)] = &[
     ("publishedAt", "Day"),
 ];
 
-fn reach(url: &str) -> Box<dyn Publisher> {
-    with(url, MAP)
+const NOTION: Connected<'_> = Connected {
+    provider: Provider::Notion,
+    address: "apiUrl",
+    settings: &[],
+    secrets: &[("token", "ntn_secret")],
+    site: None,
+    collection: Some("d1"),
+    map: MAP,
+};
+
+fn fixture() -> Fixture {
+    // Two changes at once, of which either may be sent again.
+    let busy = Expected::NotNow("status");
+    let none = Script::json(200, &json!({ "results": [] }));
+    let find = |page: &Value| [Script::json(200, page), none.clone(), markdown("One")];
+    let bot = json!({ "id": "b1", "name": "Bot", "bot": { "workspace_id": "w1", "workspace_name": "Work" } });
+    Fixture {
+        connected: NOTION,
+        secret: Some("ntn_secret"),
+        id: "p1",
+        etag: None,
+        account: (Some("Work"), "w1"),
+        check: Some(Play::new(bot)),
+        find: Some(Play::new(source_body(&status())).then(find(&page("Published")))),
+        no_place: Why::Permission,
+        create: Play::new(page("Published"))
+            .after_reads([source(&status())])
+            .then([markdown("One")])
+            .on_conflict(busy)
+            .in_steps(),
+        update: Play::new(json!({ "object": "page_markdown", "id": "p1", "markdown": "new" }))
+            .after_reads([source(&status())])
+            .then([Script::json(200, &page("Published")), markdown("new")])
+            .on_conflict(busy)
+            .in_steps(),
+        unpublish: Some(
+            Play::new(page("Draft"))
+                .after_reads([source(&status())])
+                .then([markdown("One")])
+                .on_conflict(busy)
+                .in_steps(),
+        ),
+        upload: Upload::Never,
+        lost_field: Some(
+            [Some(json!([{ "name": "Red" }])), Some(json!([])), None].map(|labels| {
+                let mut page = page("Draft");
+                if let Some(labels) = labels {
+                    page["properties"]["Labels"] = json!({ "type": "multi_select", "multi_select": labels });
+                }
+                [&[source(&status())], &find(&page)[..]].concat()
+            }),
+        ),
+    }
 }
 
-fn with(url: &str, map: &[(&str, &str)]) -> Box<dyn Publisher> {
-    let mut connection = connection(&[("apiUrl", url)], &[("token", "ntn_secret")], map);
-    connection.collection = Some("d1".to_owned());
-    open(Provider::Notion, connection)
-}
+vendor_conformance!(fixture:
+    refusals_of_reads_are_told_apart,
+    failure_of_a_later_step_leaves_open_what_happened,
+    field_that_the_provider_lost_is_no_change_by_others,
+);
 
 fn source(more: &Value) -> Script {
+    Script::json(200, &source_body(more))
+}
+
+fn source_body(more: &Value) -> Value {
     let mut properties = json!({
         "Name": { "type": "title" }, "Path": { "type": "rich_text" }, "Labels": { "type": "multi_select" },
         "Day": { "type": "date" }, "Made": { "type": "created_time" },
@@ -37,10 +92,7 @@ fn source(more: &Value) -> Script {
     for (name, property) in more.as_object().unwrap() {
         properties[name] = property.clone();
     }
-    Script::json(
-        200,
-        &json!({ "object": "data_source", "id": "d1", "properties": properties }),
-    )
+    json!({ "object": "data_source", "id": "d1", "properties": properties })
 }
 
 fn status() -> Value {
@@ -64,10 +116,6 @@ fn markdown(text: &str) -> Script {
     )
 }
 
-fn lines(asked: &[Asked]) -> Vec<&str> {
-    asked.iter().map(|asked| asked.line.as_str()).collect()
-}
-
 #[tokio::test]
 async fn a_page_is_made_of_markdown_and_properties() {
     let server = Fake::new(vec![
@@ -76,7 +124,7 @@ async fn a_page_is_made_of_markdown_and_properties() {
         markdown("One"),
     ])
     .await;
-    let made = reach(&server.url).create(&item()).await.unwrap();
+    let made = NOTION.open(&server.url).create(&item()).await.unwrap();
     assert_eq!(
         (made.visible, made.url.as_deref(), made.slug.as_deref()),
         (Visible::Live, Some("https://peer.notion.site/p1"), Some("a-b"))
@@ -126,7 +174,11 @@ async fn an_author_is_one_label_of_a_list() {
         let mut post = item();
         post.author = author.map(str::to_owned);
         let map = [("title", "Name"), ("author", "Labels")];
-        with(&server.url, &map).create(&post).await.unwrap();
+        Connected { map: &map, ..NOTION }
+            .open(&server.url)
+            .create(&post)
+            .await
+            .unwrap();
         let sent = server.asked()[1].json();
         assert_eq!(sent["properties"]["Labels"], json!({ "multi_select": labels }));
     }
@@ -141,7 +193,11 @@ async fn a_change_replaces_the_text_and_then_shows_it() {
         markdown("new"),
     ])
     .await;
-    reach(&server.url).update(&remote("p1"), &item()).await.unwrap();
+    NOTION
+        .open(&server.url)
+        .update(&remote("p1"), &item())
+        .await
+        .unwrap();
     let asked = server.asked();
     assert_eq!(
         lines(&asked[1..3]),
@@ -154,7 +210,8 @@ async fn a_change_replaces_the_text_and_then_shows_it() {
 
     let busy = Script::json(409, &json!({ "code": "conflict_error", "message": "again" }));
     let server = Fake::new(vec![source(&status()), markdown("new"), busy]).await;
-    let trouble = reach(&server.url)
+    let trouble = NOTION
+        .open(&server.url)
         .update(&remote("p1"), &item())
         .await
         .unwrap_err();
@@ -176,13 +233,7 @@ async fn a_page_is_found_by_id_mark_and_slug_but_not_in_the_bin() {
         markdown("One"),
     ])
     .await;
-    let mark = marker();
-    let wanted = Wanted {
-        id: Some("p0"),
-        marker: &mark,
-        slug: "a-b",
-    };
-    let found = reach(&server.url).find(&wanted).await.unwrap();
+    let found = NOTION.open(&server.url).find(&wanted(Some("p0"))).await.unwrap();
     assert_eq!((found.len(), found[0].visible), (1, Visible::Draft));
     assert_eq!(found[0].url, None);
     let asked = server.asked();
@@ -190,7 +241,7 @@ async fn a_page_is_found_by_id_mark_and_slug_but_not_in_the_bin() {
     assert_eq!(
         asked[2].json()["filter"],
         json!({ "or": [
-            { "property": "Searchwright", "rich_text": { "starts_with": mark.start() } },
+            { "property": "Searchwright", "rich_text": { "starts_with": marker().start() } },
             { "property": "Path", "rich_text": { "equals": "a-b" } },
         ] })
     );
@@ -206,7 +257,7 @@ async fn what_people_write_makes_another_version() {
             markdown(text),
         ])
         .await;
-        let seen = reach(&server.url).unpublish(&remote("p1")).await.unwrap();
+        let seen = NOTION.open(&server.url).unpublish(&remote("p1")).await.unwrap();
         let sent = server.asked()[1].json();
         assert_eq!(sent["properties"]["Status"]["status"]["name"], "Draft");
         versions.push(seen.version);
@@ -216,51 +267,18 @@ async fn what_people_write_makes_another_version() {
 }
 
 #[tokio::test]
-async fn a_property_that_was_taken_out_is_no_change_by_others() {
-    let version = async |labels: Option<Value>| {
-        let mut page = page("Draft");
-        if let Some(labels) = labels {
-            page["properties"]["Labels"] = json!({ "type": "multi_select", "multi_select": labels });
-        }
-        let server = Fake::new(vec![source(&status()), Script::json(200, &page), markdown("One")]).await;
-        reach(&server.url).unpublish(&remote("p1")).await.unwrap().version
-    };
-    let filled = version(Some(json!([{ "name": "Red" }]))).await;
-    let empty = version(Some(json!([]))).await;
-    a_lost_field_is_no_change(&filled, &empty, &version(None).await);
-}
-
-#[tokio::test]
 async fn a_database_without_a_status_has_no_drafts() {
     let server = Fake::new(vec![source(&json!({}))]).await;
-    let trouble = reach(&server.url).unpublish(&remote("p1")).await.unwrap_err();
-    assert!(
-        matches!(
-            trouble,
-            Trouble::Refused {
-                why: Why::Unsupported,
-                ..
-            }
-        ),
-        "{trouble:?}"
-    );
-}
-
-#[tokio::test]
-async fn no_answer_is_taken_for_another() {
-    every_no_with(reach, &[source(&status())], &page("Published"), None).await;
+    let answer = NOTION.open(&server.url).unpublish(&remote("p1")).await;
+    assert_refused(&answer, Why::Unsupported);
 }
 
 #[tokio::test]
 async fn fields_are_the_properties_and_the_text() {
     let server = Fake::new(vec![source(&status())]).await;
-    let fields = reach(&server.url).fields(None, Some("d1")).await.unwrap();
-    let short: Vec<(&str, FieldType, bool)> = fields
-        .iter()
-        .map(|field| (field.id.as_str(), field.kind, field.required))
-        .collect();
+    let fields = NOTION.open(&server.url).fields(None, Some("d1")).await.unwrap();
     assert_eq!(
-        short,
+        kinds(&fields),
         [
             ("Name", FieldType::Text, true),
             ("Path", FieldType::Text, false),

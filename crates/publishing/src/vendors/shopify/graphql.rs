@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::Shopify;
 use crate::{
-    exchange::{Answer, Server},
-    trouble::{Trouble, Why},
+    error::{Cause, Trouble, Why},
+    http::{Answer, Server},
     values::{list, text},
 };
 
@@ -76,7 +76,7 @@ impl Shopify {
 /// An answer that leaves open what happened.
 pub(super) fn unreadable() -> Trouble {
     Trouble::Unclear {
-        what: Why::Unreadable.word(),
+        cause: Cause::Unreadable,
         status: Some(200),
     }
 }
@@ -95,16 +95,16 @@ fn understood(answer: Answer, writes: bool) -> Result<Value, Trouble> {
     let said = text(error, "/message").unwrap_or("it is not said why");
     Err(match text(error, "/extensions/code") {
         Some("THROTTLED") => Trouble::NotNow {
-            what: "rate_limited",
+            cause: Cause::RateLimited,
             after: None,
         },
         Some("ACCESS_DENIED") => Trouble::because(Why::Permission, said),
         Some("INTERNAL_SERVER_ERROR" | "TIMEOUT") if writes => Trouble::Unclear {
-            what: "status",
+            cause: Cause::Status,
             status: Some(200),
         },
         Some("INTERNAL_SERVER_ERROR" | "TIMEOUT") => Trouble::NotNow {
-            what: "status",
+            cause: Cause::Status,
             after: None,
         },
         _ => Trouble::because(Why::Invalid, said),

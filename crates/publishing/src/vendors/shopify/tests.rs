@@ -1,9 +1,12 @@
 use serde_json::{Value, json};
 
-use super::super::tests::{Fake, Provider, Script, connection, every_no, item, marker, open, remote};
+use super::super::{
+    conformance::{Fixture, Play, Upload, vendor_conformance},
+    tests::{Connected, Fake, Provider, Script, assert_refused, item, marker, remote, wanted},
+};
 use crate::{
-    publisher::{Publisher, Visible, Wanted},
-    trouble::{Trouble, Why},
+    error::{Cause, Trouble, Why},
+    publisher::Visible,
 };
 
 const MAP: &[(&str, &str)] = &[
@@ -17,23 +20,63 @@ const MAP: &[(&str, &str)] = &[
 ];
 const BLOG: &str = "gid://shopify/Blog/7";
 
-fn reach(url: &str) -> Box<dyn Publisher> {
-    with(url, &[("token", "shpat_1234")])
+const SHOPIFY: Connected<'_> = Connected {
+    provider: Provider::Shopify,
+    address: "apiUrl",
+    settings: &[("siteUrl", "shop"), ("clientId", "app")],
+    secrets: &[("token", "shpat_1234")],
+    site: None,
+    collection: Some(BLOG),
+    map: MAP,
+};
+/// An app of the Dev Dashboard, which has no token of its own.
+const APP: Connected<'_> = Connected {
+    secrets: &[("clientSecret", "shhh")],
+    ..SHOPIFY
+};
+
+fn fixture() -> Fixture {
+    let account = json!({ "data": { "shop": { "name": "Peer", "myshopifyDomain": "peer.myshopify.com" },
+        "currentAppInstallation": { "accessScopes": [{ "handle": "write_content" }] } } });
+    let mark = || Some(marker().to_string());
+    let updated = |is_live: bool| {
+        let mut article = article(1, "a-b", mark());
+        article["isPublished"] = json!(is_live);
+        json!({ "data": { "articleUpdate": { "article": article, "userErrors": [] } } })
+    };
+    let found = json!({ "article": article(1, "a-b", mark()), "articles": { "nodes": [] },
+        "blog": { "articles": { "nodes": [] } } });
+    Fixture {
+        connected: SHOPIFY,
+        secret: Some("shpat_1234"),
+        id: "gid://shopify/Article/1",
+        etag: None,
+        account: (Some("Peer"), "peer.myshopify.com"),
+        check: Some(Play::new(account)),
+        find: Some(Play::new(json!({ "data": shop_data() })).then([data(&found)])),
+        no_place: Why::Missing,
+        create: Play::new(json!({ "data": made() })).after_reads([shop()]),
+        update: Play::new(updated(true)).after_reads([shop()]),
+        unpublish: Some(Play::new(updated(false)).after_reads([shop()])),
+        upload: Upload::Never,
+        lost_field: None,
+    }
 }
 
-fn with(url: &str, secrets: &[(&str, &str)]) -> Box<dyn Publisher> {
-    let settings = [("siteUrl", "shop"), ("apiUrl", url), ("clientId", "app")];
-    let mut connection = connection(&settings, secrets, MAP);
-    connection.collection = Some(BLOG.to_owned());
-    open(Provider::Shopify, connection)
-}
+vendor_conformance!(fixture:
+    refusals_of_reads_are_told_apart,
+);
 
 fn data(data: &Value) -> Script {
     Script::json(200, &json!({ "data": data }))
 }
 
 fn shop() -> Script {
-    data(&json!({ "shop": { "name": "Peer", "primaryDomain": { "url": "https://example.com" } } }))
+    data(&shop_data())
+}
+
+fn shop_data() -> Value {
+    json!({ "shop": { "name": "Peer", "primaryDomain": { "url": "https://example.com" } } })
 }
 
 fn article(id: u8, handle: &str, mark: Option<String>) -> Value {
@@ -50,7 +93,7 @@ fn made() -> Value {
 #[tokio::test]
 async fn an_article_is_made_with_its_mark() {
     let server = Fake::new(vec![shop(), data(&made())]).await;
-    let made = reach(&server.url).create(&item()).await.unwrap();
+    let made = SHOPIFY.open(&server.url).create(&item()).await.unwrap();
     assert_eq!(
         (made.visible, made.url.as_deref(), made.marker),
         (
@@ -94,13 +137,7 @@ async fn an_article_is_found_among_the_newest_and_by_its_handle() {
         ] } },
     });
     let server = Fake::new(vec![shop(), data(&found)]).await;
-    let mark = marker();
-    let wanted = Wanted {
-        id: None,
-        marker: &mark,
-        slug: "a-b",
-    };
-    let found = reach(&server.url).find(&wanted).await.unwrap();
+    let found = SHOPIFY.open(&server.url).find(&wanted(None)).await.unwrap();
     let ids: Vec<&str> = found.iter().map(|remote| remote.id.as_str()).collect();
     assert_eq!(ids, ["gid://shopify/Article/1", "gid://shopify/Article/2"]);
     assert_eq!(found[1].marker, Some(marker()));
@@ -114,7 +151,7 @@ async fn a_mark_is_known_with_its_namespace_in_the_key() {
     for key in ["post", "searchwright.post"] {
         made["articleCreate"]["article"]["metafields"]["nodes"][0]["key"] = json!(key);
         let server = Fake::new(vec![shop(), data(&made)]).await;
-        let made = reach(&server.url).create(&item()).await.unwrap();
+        let made = SHOPIFY.open(&server.url).create(&item()).await.unwrap();
         assert_eq!(made.marker, Some(marker()), "{key}");
     }
 }
@@ -125,16 +162,11 @@ async fn an_old_link_leads_to_what_is_renamed() {
     let server = Fake::new(vec![shop(), data(&changed)]).await;
     let mut before = remote("gid://shopify/Article/1");
     before.slug = Some("old".to_owned());
-    reach(&server.url).update(&before, &item()).await.unwrap();
+    SHOPIFY.open(&server.url).update(&before, &item()).await.unwrap();
     let body = server.asked()[1].json();
     assert_eq!(body["variables"]["id"], "gid://shopify/Article/1");
     assert_eq!(body["variables"]["article"]["redirectNewHandle"], true);
     assert!(body["variables"]["article"].get("author").is_none());
-}
-
-#[tokio::test]
-async fn no_answer_is_taken_for_another() {
-    every_no(reach, &[shop()], &json!({ "data": made() })).await;
 }
 
 #[tokio::test]
@@ -147,14 +179,14 @@ async fn errors_that_come_with_a_success_are_errors() {
         (
             error("THROTTLED"),
             Trouble::NotNow {
-                what: "rate_limited",
+                cause: Cause::RateLimited,
                 after: None,
             },
         ),
         (
             error("INTERNAL_SERVER_ERROR"),
             Trouble::Unclear {
-                what: "status",
+                cause: Cause::Status,
                 status: Some(200),
             },
         ),
@@ -165,7 +197,10 @@ async fn errors_that_come_with_a_success_are_errors() {
         ),
     ] {
         let server = Fake::new(vec![shop(), Script::json(200, &answer)]).await;
-        assert_eq!(reach(&server.url).create(&item()).await.unwrap_err(), means);
+        assert_eq!(
+            SHOPIFY.open(&server.url).create(&item()).await.unwrap_err(),
+            means
+        );
     }
 }
 
@@ -179,10 +214,7 @@ async fn an_app_exchanges_its_secret_for_a_token() {
         )
     };
     let server = Fake::new(vec![token.clone(), scopes("write_content")]).await;
-    let account = with(&server.url, &[("clientSecret", "shhh")])
-        .check()
-        .await
-        .unwrap();
+    let account = APP.open(&server.url).check().await.unwrap();
     assert_eq!(account.site, "peer.myshopify.com");
     let asked = server.asked();
     assert_eq!(asked[0].line, "POST /admin/oauth/access_token");
@@ -193,46 +225,17 @@ async fn an_app_exchanges_its_secret_for_a_token() {
     assert_eq!(asked[1].headers["x-shopify-access-token"], "shpat_day");
 
     let server = Fake::new(vec![token, scopes("read_content")]).await;
-    let trouble = with(&server.url, &[("clientSecret", "shhh")])
-        .check()
-        .await
-        .unwrap_err();
-    assert!(
-        matches!(
-            trouble,
-            Trouble::Refused {
-                why: Why::Permission,
-                ..
-            }
-        ),
-        "{trouble:?}"
-    );
+    let answer = APP.open(&server.url).check().await;
+    assert_refused(&answer, Why::Permission);
 
     let wrong = Script::json(400, &json!({ "error": "invalid_client" }));
     let server = Fake::new(vec![wrong]).await;
-    let trouble = with(&server.url, &[("clientSecret", "shhh")])
-        .check()
-        .await
-        .unwrap_err();
-    assert!(
-        matches!(
-            trouble,
-            Trouble::Refused {
-                why: Why::Credential,
-                ..
-            }
-        ),
-        "{trouble:?}"
-    );
-    let trouble = with(&server.url, &[]).check().await.unwrap_err();
-    assert!(
-        matches!(
-            trouble,
-            Trouble::Refused {
-                why: Why::Credential,
-                ..
-            }
-        ),
-        "{trouble:?}"
-    );
+    let answer = APP.open(&server.url).check().await;
+    assert_refused(&answer, Why::Credential);
+    let bare = Connected {
+        secrets: &[],
+        ..SHOPIFY
+    };
+    let answer = bare.open(&server.url).check().await;
+    assert_refused(&answer, Why::Credential);
 }

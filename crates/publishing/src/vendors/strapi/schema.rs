@@ -4,8 +4,8 @@ use searchwright_contract::integrations::{Field, FieldType, Place};
 use serde_json::{Value, json};
 
 use crate::{
+    error::{Trouble, Why},
     publisher::Item,
-    trouble::{Trouble, Why},
     values::{Member, list, text},
 };
 

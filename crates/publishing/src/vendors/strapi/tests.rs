@@ -1,13 +1,15 @@
 use searchwright_contract::integrations::FieldType;
 use serde_json::{Value, json};
 
-use super::super::tests::{
-    Fake, Provider, Script, a_lost_field_is_no_change, connection, every_no, item, marker, open, picture,
-    remote,
+use super::super::{
+    conformance::{Fixture, Play, Upload, vendor_conformance},
+    tests::{
+        Connected, Fake, Provider, Script, assert_refused, item, kinds, marker, picture, remote, wanted,
+    },
 };
 use crate::{
-    publisher::{Publisher, Visible, Wanted},
-    trouble::{Trouble, Why},
+    error::{Trouble, Why},
+    publisher::Visible,
 };
 
 const MAP: &[(&str, &str)] = &[
@@ -19,17 +21,54 @@ const MAP: &[(&str, &str)] = &[
     ("publishedAt", "day"),
 ];
 
-fn reach(url: &str) -> Box<dyn Publisher> {
-    let settings = [("siteUrl", url), ("baseUrl", "https://example.com/blog/")];
-    let mut connection = connection(&settings, &[("token", "secret")], MAP);
-    connection.collection = Some("api::article.article".to_owned());
-    open(Provider::Strapi, connection)
+const STRAPI: Connected<'_> = Connected {
+    provider: Provider::Strapi,
+    address: "siteUrl",
+    settings: &[("baseUrl", "https://example.com/blog/")],
+    secrets: &[("token", "st_secret")],
+    site: None,
+    collection: Some("api::article.article"),
+    map: MAP,
+};
+
+fn fixture() -> Fixture {
+    let list = |entries: &[Value]| Script::json(200, &json!({ "data": entries }));
+    let file = json!([{ "id": 3, "url": "/uploads/x.png", "alternativeText": "An image" }]);
+    let live = || one(&entry("ab"));
+    Fixture {
+        connected: STRAPI,
+        secret: Some("st_secret"),
+        id: "doc",
+        etag: None,
+        account: (None, "{host}"),
+        check: Some(Play::new(json!({ "data": [] }))),
+        find: Some(Play::new(schema_body()).then([list(&[entry("ab")]), list(&[entry("ab")])])),
+        no_place: Why::Schema,
+        create: Play::new(live()).after_reads([schema()]),
+        update: Play::new(live()).after_reads([schema()]),
+        unpublish: None,
+        upload: Upload::Here(Play::new(file).after_reads([Script::json(200, &json!([]))])),
+        lost_field: Some([Some(json!(["Red"])), Some(Value::Null), None].map(|labels| {
+            let mut entry = entry("ab");
+            if let Some(labels) = labels {
+                entry["labels"] = labels;
+            }
+            vec![schema(), list(&[entry]), list(&[])]
+        })),
+    }
 }
 
+vendor_conformance!(fixture:
+    refusals_of_reads_are_told_apart,
+    field_that_the_provider_lost_is_no_change_by_others,
+);
+
 fn schema() -> Script {
-    Script::json(
-        200,
-        &json!({ "data": { "uid": "api::article.article", "schema": {
+    Script::json(200, &schema_body())
+}
+
+fn schema_body() -> Value {
+    json!({ "data": { "uid": "api::article.article", "schema": {
             "draftAndPublish": true, "pluralName": "articles", "attributes": {
                 "title": { "type": "string", "required": true, "maxLength": 80 },
                 "text": { "type": "richtext" },
@@ -41,8 +80,7 @@ fn schema() -> Script {
                 "mood": { "type": "enumeration", "enum": ["a", "b"] },
                 "kind": { "type": "relation", "required": true },
             },
-        } } }),
-    )
+        } } })
 }
 
 fn entry(digest: &str) -> Value {
@@ -59,7 +97,7 @@ fn one(entry: &Value) -> Value {
 #[tokio::test]
 async fn an_entry_is_made_and_published() {
     let server = Fake::new(vec![schema(), Script::json(201, &one(&entry("ab")))]).await;
-    let made = reach(&server.url).create(&item()).await.unwrap();
+    let made = STRAPI.open(&server.url).create(&item()).await.unwrap();
     assert_eq!(
         (made.id.as_str(), made.visible, made.url.as_deref()),
         ("doc", Visible::Live, Some("https://example.com/blog/a-b"))
@@ -74,7 +112,7 @@ async fn an_entry_is_made_and_published() {
         asked[1].line,
         "POST /api/articles?status=published&populate[0]=cover"
     );
-    assert_eq!(asked[1].headers["authorization"], "Bearer secret");
+    assert_eq!(asked[1].headers["authorization"], "Bearer st_secret");
     assert_eq!(
         asked[1].json(),
         json!({ "data": {
@@ -87,12 +125,6 @@ async fn an_entry_is_made_and_published() {
 #[tokio::test]
 async fn readers_see_the_published_version_and_people_edit_the_draft() {
     let list = |entries: &[Value]| Script::json(200, &json!({ "data": entries }));
-    let mark = marker();
-    let wanted = Wanted {
-        id: Some("doc"),
-        marker: &mark,
-        slug: "a-b",
-    };
     let mut versions = Vec::new();
     for (draft, published, visible, digest) in [
         (entry("ab"), Some(entry("ab")), Visible::Live, "ab"),
@@ -101,7 +133,7 @@ async fn readers_see_the_published_version_and_people_edit_the_draft() {
     ] {
         let published = Vec::from_iter(published);
         let server = Fake::new(vec![schema(), list(&[draft]), list(&published)]).await;
-        let found = reach(&server.url).find(&wanted).await.unwrap();
+        let found = STRAPI.open(&server.url).find(&wanted(Some("doc"))).await.unwrap();
         let marker = found[0].marker.as_ref().unwrap();
         assert_eq!((found.len(), found[0].visible), (1, visible));
         assert_eq!(marker.digest, digest.repeat(8));
@@ -123,53 +155,18 @@ async fn readers_see_the_published_version_and_people_edit_the_draft() {
 }
 
 #[tokio::test]
-async fn a_field_that_was_taken_out_of_the_type_is_no_change_by_others() {
-    let mark = marker();
-    let wanted = Wanted {
-        id: Some("doc"),
-        marker: &mark,
-        slug: "a-b",
-    };
-    let version = async |labels: Option<Value>| {
-        let mut entry = entry("ab");
-        if let Some(labels) = labels {
-            entry["labels"] = labels;
-        }
-        let list = Script::json(200, &json!({ "data": [entry] }));
-        let server = Fake::new(vec![schema(), list, Script::json(200, &json!({ "data": [] }))]).await;
-        reach(&server.url).find(&wanted).await.unwrap().remove(0).version
-    };
-    let filled = version(Some(json!(["Red"]))).await;
-    a_lost_field_is_no_change(&filled, &version(Some(Value::Null)).await, &version(None).await);
-}
-
-#[tokio::test]
 async fn what_is_live_cannot_be_taken_back() {
     let server = Fake::new(vec![schema()]).await;
-    let strapi = reach(&server.url);
+    let strapi = STRAPI.open(&server.url);
     let mut draft = item();
     draft.live = false;
     for answer in [
         strapi.update(&remote("doc"), &draft).await,
         strapi.unpublish(&remote("doc")).await,
     ] {
-        assert!(
-            matches!(
-                answer,
-                Err(Trouble::Refused {
-                    why: Why::Unsupported,
-                    ..
-                })
-            ),
-            "{answer:?}"
-        );
+        assert_refused(&answer, Why::Unsupported);
     }
     assert!(server.asked().is_empty());
-}
-
-#[tokio::test]
-async fn no_answer_is_taken_for_another() {
-    every_no(reach, &[schema()], &one(&entry("ab"))).await;
 }
 
 #[tokio::test]
@@ -177,7 +174,7 @@ async fn a_field_that_is_gone_is_said() {
     let without = json!({ "data": { "schema": { "draftAndPublish": true, "pluralName": "articles",
         "attributes": { "title": { "type": "string" } } } } });
     let server = Fake::new(vec![Script::json(200, &without)]).await;
-    let trouble = reach(&server.url).create(&item()).await.unwrap_err();
+    let trouble = STRAPI.open(&server.url).create(&item()).await.unwrap_err();
     assert!(
         matches!(
             trouble,
@@ -193,16 +190,13 @@ async fn a_field_that_is_gone_is_said() {
 #[tokio::test]
 async fn fields_are_those_that_take_something() {
     let server = Fake::new(vec![schema()]).await;
-    let fields = reach(&server.url)
+    let fields = STRAPI
+        .open(&server.url)
         .fields(None, Some("api::article.article"))
         .await
         .unwrap();
-    let short: Vec<(&str, FieldType, bool)> = fields
-        .iter()
-        .map(|field| (field.id.as_str(), field.kind, field.required))
-        .collect();
     assert_eq!(
-        short,
+        kinds(&fields),
         [
             ("title", FieldType::Text, true),
             ("text", FieldType::Markdown, false),
@@ -226,7 +220,7 @@ async fn an_image_is_looked_for_and_sent_as_a_form() {
         Script::json(201, &file),
     ])
     .await;
-    let uploaded = reach(&server.url).upload(&picture()).await.unwrap();
+    let uploaded = STRAPI.open(&server.url).upload(&picture()).await.unwrap();
     assert_eq!(uploaded.reference, "3");
     assert_eq!(uploaded.url, Some(format!("{}/uploads/x.png", server.url)));
     let asked = server.asked();
@@ -244,7 +238,12 @@ async fn an_image_is_looked_for_and_sent_as_a_form() {
 
     let server = Fake::new(vec![Script::json(200, &file)]).await;
     assert_eq!(
-        reach(&server.url).upload(&picture()).await.unwrap().reference,
+        STRAPI
+            .open(&server.url)
+            .upload(&picture())
+            .await
+            .unwrap()
+            .reference,
         "3"
     );
     assert_eq!(server.asked().len(), 1);

@@ -1,13 +1,13 @@
 use searchwright_contract::integrations::FieldType;
 use serde_json::{Value, json};
 
-use super::super::tests::{
-    Asked, Fake, Provider, Script, a_lost_field_is_no_change, connection, every_no_with, item, marker, open,
-    remote,
+use super::super::{
+    conformance::{Expected, Fixture, Play, Reply, Upload, vendor_conformance},
+    tests::{Connected, Fake, Provider, Script, item, kinds, lines, remote, wanted},
 };
 use crate::{
-    publisher::{Item, Publisher, Visible, Wanted},
-    trouble::{Trouble, Why},
+    error::{Trouble, Why},
+    publisher::{Item, Visible},
 };
 
 const MAP: &[(&str, &str)] = &[
@@ -18,18 +18,83 @@ const MAP: &[(&str, &str)] = &[
     ("publishedAt", "day"),
 ];
 
-fn reach(url: &str) -> Box<dyn Publisher> {
-    with(url, MAP)
+const WEBFLOW: Connected<'_> = Connected {
+    provider: Provider::Webflow,
+    address: "apiUrl",
+    settings: &[],
+    secrets: &[("token", "wf_secret")],
+    site: Some("s1"),
+    collection: Some("c1"),
+    map: MAP,
+};
+
+fn fixture() -> Fixture {
+    let invalid = Expected::Refused(Why::Invalid);
+    let staged = entry(&json!("2026-11-20T00:00:00Z"), false);
+    let left = Script::json(200, &entry(&json!("2026-11-20T00:00:00Z"), true));
+    let none = Script::json(200, &json!({ "items": [] }));
+    Fixture {
+        connected: WEBFLOW,
+        secret: Some("wf_secret"),
+        id: "i1",
+        etag: None,
+        account: (Some("Peer"), "s1"),
+        check: Some(Play::new(json!({ "sites": [{ "id": "s1", "displayName": "Peer" }] }))),
+        find: Some(Play::new(collection_body()).then([
+            site(),
+            Script::json(200, &entry(&Value::Null, false)),
+            none.clone(),
+        ])),
+        no_place: Why::Schema,
+        create: Play::new(entry(&Value::Null, false))
+            .after_reads([collection(), site()])
+            .on_conflict(invalid),
+        update: Play::new(staged)
+            .after_reads([collection(), site()])
+            .then([published()])
+            .on_conflict(invalid)
+            .in_steps(),
+        unpublish: Some(
+            Play::with_reply(Reply::Ignored(no_content()))
+                .then([collection(), site(), left])
+                .in_steps(),
+        ),
+        upload: Upload::Never,
+        lost_field: Some([(false, Some("2026-11-21")), (false, None), (true, None)].map(|(is_lost, day)| {
+            let mut item = entry(&Value::Null, true);
+            if let Some(day) = day {
+                item["fieldData"]["day"] = json!(day);
+            }
+            let fields = ["name", "slug", "text", "cover", "day"];
+            let fields: Vec<Value> = fields[..fields.len() - usize::from(is_lost)]
+                .iter()
+                .map(|slug| json!({ "slug": slug, "type": "PlainText", "displayName": slug, "isEditable": true }))
+                .collect();
+            let described = json!({ "id": "c1", "slug": "posts", "fields": fields });
+            vec![Script::json(200, &described), site(), Script::json(200, &item), none.clone()]
+        })),
+    }
 }
 
-fn with(url: &str, map: &[(&str, &str)]) -> Box<dyn Publisher> {
-    let mut connection = connection(&[("apiUrl", url)], &[("token", "secret")], map);
-    connection.site = Some("s1".to_owned());
-    connection.collection = Some("c1".to_owned());
-    open(Provider::Webflow, connection)
+vendor_conformance!(fixture:
+    refusals_of_reads_are_told_apart,
+    failure_of_a_later_step_leaves_open_what_happened,
+    field_that_the_provider_lost_is_no_change_by_others,
+);
+
+fn published() -> Script {
+    Script::json(202, &json!({ "publishedItemIds": ["i1"], "errors": [] }))
+}
+
+fn no_content() -> Script {
+    Script::raw(b"HTTP/1.1 204 X\r\nConnection: close\r\n\r\n".to_vec())
 }
 
 fn collection() -> Script {
+    Script::json(200, &collection_body())
+}
+
+fn collection_body() -> Value {
     let field = |slug: &str, kind: &str| json!({ "slug": slug, "type": kind, "displayName": slug, "isEditable": true });
     let mut name = field("name", "PlainText");
     name["isRequired"] = json!(true);
@@ -41,11 +106,8 @@ fn collection() -> Script {
         json!({ "options": [{ "name": "Ann", "id": "o1" }, { "name": "Eve", "id": "o2" }] });
     let mut fixed = field("fixed", "PlainText");
     fixed["isEditable"] = json!(false);
-    Script::json(
-        200,
-        &json!({ "id": "c1", "slug": "posts", "fields": [name, field("slug", "PlainText"), field("text", "RichText"),
-            field("cover", "Image"), field("day", "DateTime"), tags, fixed, field("film", "VideoLink"), section] }),
-    )
+    json!({ "id": "c1", "slug": "posts", "fields": [name, field("slug", "PlainText"), field("text", "RichText"),
+        field("cover", "Image"), field("day", "DateTime"), tags, fixed, field("film", "VideoLink"), section] })
 }
 
 fn site() -> Script {
@@ -60,10 +122,6 @@ fn entry(published: &Value, is_draft: bool) -> Value {
         "fieldData": { "name": "A & B", "slug": "a-b", "text": "<p>One</p>", "cover": { "url": "https://cdn.example/1" } } })
 }
 
-fn lines(asked: &[Asked]) -> Vec<&str> {
-    asked.iter().map(|asked| asked.line.as_str()).collect()
-}
-
 #[tokio::test]
 async fn a_live_item_is_made_by_one_request() {
     let server = Fake::new(vec![
@@ -72,7 +130,7 @@ async fn a_live_item_is_made_by_one_request() {
         Script::json(202, &entry(&Value::Null, false)),
     ])
     .await;
-    let made = reach(&server.url).create(&item()).await.unwrap();
+    let made = WEBFLOW.open(&server.url).create(&item()).await.unwrap();
     assert_eq!(
         (made.visible, made.url.as_deref(), made.marker),
         (Visible::Live, Some("https://example.com/posts/a-b"), None)
@@ -110,7 +168,11 @@ async fn labels_are_items_that_are_there() {
     let mut draft = item();
     draft.live = false;
     let map = [("title", "name"), ("tags", "tags")];
-    let made = with(&server.url, &map).create(&draft).await.unwrap();
+    let made = Connected { map: &map, ..WEBFLOW }
+        .open(&server.url)
+        .create(&draft)
+        .await
+        .unwrap();
     assert_eq!((made.visible, made.url), (Visible::Draft, None));
     let asked = server.asked();
     assert_eq!(
@@ -129,7 +191,11 @@ async fn labels_are_items_that_are_there() {
 async fn sent(map: &[(&str, &str)], post: &Item, more: Vec<Script>) -> Value {
     let made = Script::json(202, &entry(&Value::Null, true));
     let server = Fake::new([vec![collection(), site()], more, vec![made]].concat()).await;
-    with(&server.url, map).create(post).await.unwrap();
+    Connected { map, ..WEBFLOW }
+        .open(&server.url)
+        .create(post)
+        .await
+        .unwrap();
     server.asked().pop().unwrap().json()["fieldData"].clone()
 }
 
@@ -156,10 +222,13 @@ async fn a_field_gets_what_its_type_takes() {
 
 #[tokio::test]
 async fn a_change_is_staged_and_then_shown() {
-    let published = Script::json(202, &json!({ "publishedItemIds": ["i1"], "errors": [] }));
     let staged = Script::json(200, &entry(&json!("2026-11-20T00:00:00Z"), false));
-    let server = Fake::new(vec![collection(), site(), staged.clone(), published]).await;
-    let changed = reach(&server.url).update(&remote("i1"), &item()).await.unwrap();
+    let server = Fake::new(vec![collection(), site(), staged.clone(), published()]).await;
+    let changed = WEBFLOW
+        .open(&server.url)
+        .update(&remote("i1"), &item())
+        .await
+        .unwrap();
     assert_eq!(changed.visible, Visible::Live);
     let asked = server.asked();
     assert_eq!(
@@ -171,20 +240,10 @@ async fn a_change_is_staged_and_then_shown() {
     );
     assert_eq!(asked[3].json(), json!({ "itemIds": ["i1"] }));
 
-    let busy = Script::new(429, "text/plain", "Retry-After: 7\r\n", "");
-    let server = Fake::new(vec![collection(), site(), staged.clone(), busy]).await;
-    let trouble = reach(&server.url)
-        .update(&remote("i1"), &item())
-        .await
-        .unwrap_err();
-    assert!(
-        matches!(trouble, Trouble::Unclear { .. }),
-        "half of it is done: {trouble:?}"
-    );
-
     let failed = Script::json(202, &json!({ "publishedItemIds": [], "errors": ["not found"] }));
     let server = Fake::new(vec![collection(), site(), staged, failed]).await;
-    let trouble = reach(&server.url)
+    let trouble = WEBFLOW
+        .open(&server.url)
         .update(&remote("i1"), &item())
         .await
         .unwrap_err();
@@ -194,10 +253,8 @@ async fn a_change_is_staged_and_then_shown() {
 #[tokio::test]
 async fn an_item_is_taken_back_and_stays() {
     let left = Script::json(200, &entry(&json!("2026-11-20T00:00:00Z"), true));
-    let gone = Script::raw(b"HTTP/1.1 204 X\r\nConnection: close\r\n\r\n".to_vec());
-    let server = Fake::new(vec![gone, collection(), site(), left]).await;
-    let taken = reach(&server.url).unpublish(&remote("i1")).await.unwrap();
-    assert_eq!((taken.visible, taken.url), (Visible::Draft, None));
+    let server = Fake::new(vec![no_content(), collection(), site(), left]).await;
+    WEBFLOW.open(&server.url).unpublish(&remote("i1")).await.unwrap();
     assert_eq!(server.asked()[0].line, "DELETE /v2/collections/c1/items/i1/live");
 }
 
@@ -207,13 +264,7 @@ async fn an_item_is_found_by_id_and_by_slug() {
     let gone = Script::json(404, &json!({ "message": "gone" }));
     let found = Script::json(200, &json!({ "items": [other] }));
     let server = Fake::new(vec![collection(), site(), gone, found]).await;
-    let mark = marker();
-    let wanted = Wanted {
-        id: Some("i1"),
-        marker: &mark,
-        slug: "a-b",
-    };
-    let found = reach(&server.url).find(&wanted).await.unwrap();
+    let found = WEBFLOW.open(&server.url).find(&wanted(Some("i1"))).await.unwrap();
     assert_eq!((found.len(), found[0].id.as_str()), (1, "i2"));
     assert_eq!(found[0].visible, Visible::Draft, "it was never published");
     assert_eq!(
@@ -226,52 +277,15 @@ async fn an_item_is_found_by_id_and_by_slug() {
 }
 
 #[tokio::test]
-async fn a_field_that_its_collection_lost_is_no_change_by_others() {
-    let mark = marker();
-    let wanted = Wanted {
-        id: Some("i1"),
-        marker: &mark,
-        slug: "a-b",
-    };
-    let version = async |lacks: bool, day: Option<&str>| {
-        let mut item = entry(&Value::Null, true);
-        if let Some(day) = day {
-            item["fieldData"]["day"] = json!(day);
-        }
-        let fields = ["name", "slug", "text", "cover", "day"];
-        let fields: Vec<Value> = fields[..fields.len() - usize::from(lacks)]
-            .iter()
-            .map(|slug| json!({ "slug": slug, "type": "PlainText", "displayName": slug, "isEditable": true }))
-            .collect();
-        let answers = vec![
-            Script::json(200, &json!({ "id": "c1", "slug": "posts", "fields": fields })),
-            site(),
-            Script::json(200, &item),
-            Script::json(200, &json!({ "items": [] })),
-        ];
-        let server = Fake::new(answers).await;
-        reach(&server.url).find(&wanted).await.unwrap().remove(0).version
-    };
-    let filled = version(false, Some("2026-11-21")).await;
-    a_lost_field_is_no_change(&filled, &version(false, None).await, &version(true, None).await);
-}
-
-#[tokio::test]
-async fn no_answer_is_taken_for_another() {
-    let before = [collection(), site()];
-    every_no_with(reach, &before, &entry(&Value::Null, false), Some(Why::Invalid)).await;
-}
-
-#[tokio::test]
 async fn fields_are_those_that_people_fill() {
     let server = Fake::new(vec![collection()]).await;
-    let fields = reach(&server.url).fields(Some("s1"), Some("c1")).await.unwrap();
-    let short: Vec<(&str, FieldType, bool)> = fields
-        .iter()
-        .map(|field| (field.id.as_str(), field.kind, field.required))
-        .collect();
+    let fields = WEBFLOW
+        .open(&server.url)
+        .fields(Some("s1"), Some("c1"))
+        .await
+        .unwrap();
     assert_eq!(
-        short,
+        kinds(&fields),
         [
             ("name", FieldType::Text, true),
             ("slug", FieldType::Slug, false),

@@ -11,10 +11,10 @@ use sha2::Sha256;
 
 use super::{CLIENT, HOME, INSTANCE, KEY, MEMBER, SITE_ID};
 use crate::{
-    entered::API_URL,
-    exchange::Server,
+    connection_input::API_URL,
+    error::{Trouble, Why},
+    http::Server,
     oauth::App,
-    trouble::{Trouble, Why},
     values::{list, text},
 };
 

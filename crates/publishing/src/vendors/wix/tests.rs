@@ -1,9 +1,10 @@
 use serde_json::{Value, json};
 
-use super::super::tests::{
-    Asked, Fake, Provider, Script, connection, every_no, item, marker, open, picture, remote,
+use super::super::{
+    conformance::{Fixture, Play, Upload, vendor_conformance},
+    tests::{Connected, Fake, Provider, Script, item, lines, picture, remote, wanted},
 };
-use crate::publisher::{Publisher, Visible, Wanted};
+use crate::{error::Why, publisher::Visible};
 
 const MAP: &[(&str, &str)] = &[
     ("title", "title"),
@@ -15,17 +16,39 @@ const MAP: &[(&str, &str)] = &[
     ("canonicalUrl", "seoCanonical"),
 ];
 
-fn reach(url: &str) -> Box<dyn Publisher> {
-    with(url, MAP)
+const WIX: Connected<'_> = Connected {
+    provider: Provider::Wix,
+    address: "apiUrl",
+    settings: &[("siteId", "site-1"), ("memberId", "member-1")],
+    secrets: &[("key", "IST.secret")],
+    site: None,
+    collection: None,
+    map: MAP,
+};
+
+fn fixture() -> Fixture {
+    let live = || one(&post("p1", "a-b", "PUBLISHED"));
+    let none = Script::json(404, &json!({ "message": "none" }));
+    Fixture {
+        connected: WIX,
+        secret: Some("IST.secret"),
+        id: "p1",
+        etag: None,
+        account: (None, "site-1"),
+        check: Some(Play::new(json!({ "draftPosts": [] }))),
+        find: Some(Play::new(json!({ "draftPosts": [post("p1", "a-b", "PUBLISHED")] })).then([none])),
+        no_place: Why::Missing,
+        create: Play::new(live()).after_reads([rich()]),
+        update: Play::new(live()).after_reads([rich()]),
+        unpublish: Some(Play::new(one(&post("p1", "a-b", "UNPUBLISHED")))),
+        upload: Upload::Elsewhere,
+        lost_field: None,
+    }
 }
 
-fn with(url: &str, map: &[(&str, &str)]) -> Box<dyn Publisher> {
-    let settings = [("apiUrl", url), ("siteId", "site-1"), ("memberId", "member-1")];
-    open(
-        Provider::Wix,
-        connection(&settings, &[("key", "IST.secret")], map),
-    )
-}
+vendor_conformance!(fixture:
+    refusals_of_reads_are_told_apart,
+);
 
 fn rich() -> Script {
     Script::json(
@@ -43,15 +66,11 @@ fn one(post: &Value) -> Value {
     json!({ "draftPost": post })
 }
 
-fn lines(asked: &[Asked]) -> Vec<&str> {
-    asked.iter().map(|asked| asked.line.as_str()).collect()
-}
-
 #[tokio::test]
 async fn a_post_is_converted_made_and_published() {
     let made = Script::json(200, &one(&post("p1", "a-b", "PUBLISHED")));
     let server = Fake::new(vec![rich(), made]).await;
-    let made = reach(&server.url).create(&item()).await.unwrap();
+    let made = WIX.open(&server.url).create(&item()).await.unwrap();
     assert_eq!(
         (made.visible, made.url.as_deref()),
         (Visible::Live, Some("https://example.com/post/a-b"))
@@ -92,10 +111,14 @@ async fn labels_are_found_or_made() {
         Script::json(200, &one(&post("p1", "a-b", "PUBLISHED"))),
     ];
     let server = Fake::new(answers).await;
-    with(&server.url, &[("tags", "tagIds")])
-        .create(&item())
-        .await
-        .unwrap();
+    Connected {
+        map: &[("tags", "tagIds")],
+        ..WIX
+    }
+    .open(&server.url)
+    .create(&item())
+    .await
+    .unwrap();
     let asked = server.asked();
     assert_eq!(
         lines(&asked[1..4]),
@@ -125,15 +148,14 @@ async fn what_is_to_be_seen_is_told_with_the_change() {
         wanted.live = live;
         let mut before = remote("p1");
         before.visible = visible;
-        reach(&server.url).update(&before, &wanted).await.unwrap();
+        WIX.open(&server.url).update(&before, &wanted).await.unwrap();
         let asked = server.asked();
         assert_eq!(asked[1].line, "PATCH /blog/v3/draft-posts/p1");
         assert_eq!(asked[1].json()["action"], action);
         assert_eq!(asked[1].json()["draftPost"]["id"], "p1");
     }
     let server = Fake::new(vec![Script::json(200, &one(&post("p1", "a-b", "UNPUBLISHED")))]).await;
-    let taken = reach(&server.url).unpublish(&remote("p1")).await.unwrap();
-    assert_eq!((taken.visible, taken.url), (Visible::Draft, None));
+    WIX.open(&server.url).unpublish(&remote("p1")).await.unwrap();
     let body = server.asked()[0].json();
     assert_eq!(body["draftPost"], json!({ "id": "p1" }));
     assert_eq!(body["action"], "UPDATE_REVERT_TO_DRAFT");
@@ -151,13 +173,7 @@ async fn a_post_is_found_among_the_newest_and_among_what_readers_see() {
         Script::json(200, &one(&post("p4", "a-b", "PUBLISHED"))),
     ])
     .await;
-    let mark = marker();
-    let wanted = Wanted {
-        id: Some("p0"),
-        marker: &mark,
-        slug: "a-b",
-    };
-    let found = reach(&server.url).find(&wanted).await.unwrap();
+    let found = WIX.open(&server.url).find(&wanted(Some("p0"))).await.unwrap();
     let ids: Vec<&str> = found.iter().map(|remote| remote.id.as_str()).collect();
     assert_eq!(ids, ["p2", "p4"]);
     assert_eq!(
@@ -172,17 +188,12 @@ async fn a_post_is_found_among_the_newest_and_among_what_readers_see() {
 }
 
 #[tokio::test]
-async fn no_answer_is_taken_for_another() {
-    every_no(reach, &[rich()], &one(&post("p1", "a-b", "PUBLISHED"))).await;
-}
-
-#[tokio::test]
 async fn an_image_goes_to_the_address_that_is_told_without_the_key() {
     let file = json!({ "file": { "id": "f1", "url": "https://static.example/f1" } });
     let store = Fake::new(vec![Script::json(200, &file)]).await;
     let address = json!({ "uploadUrl": format!("{}/upload?token=x", store.url) });
     let server = Fake::new(vec![Script::json(200, &address)]).await;
-    let uploaded = reach(&server.url).upload(&picture()).await.unwrap();
+    let uploaded = WIX.open(&server.url).upload(&picture()).await.unwrap();
     assert_eq!(uploaded.reference, "f1");
     assert_eq!(
         server.asked()[0].json(),

@@ -5,8 +5,8 @@ use serde_json::Value;
 use tokio::sync::OnceCell;
 
 use crate::{
-    exchange::{Answer, Body, Server},
-    trouble::{Trouble, Why},
+    error::{Trouble, Why},
+    http::{Answer, Body, Server},
     values::{list, text},
 };
 

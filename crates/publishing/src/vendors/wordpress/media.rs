@@ -5,32 +5,29 @@ use serde_json::Value;
 
 use super::WordPress;
 use crate::{
-    exchange::escaped,
+    error::{Trouble, Why},
+    http::escaped,
     publisher::{Picture, Uploaded},
-    trouble::{Trouble, Why},
     values::{id, list, text},
 };
 
+/// Members that are read of a file.
+const FIELDS: &str = "_fields=id,source_url,alt_text";
+
 impl WordPress {
-    /// Uploads an image, unless one of its name is there.
-    pub(super) async fn picture(&self, picture: &Picture) -> Result<Uploaded, Trouble> {
-        const FIELDS: &str = "_fields=id,source_url,alt_text";
+    /// Finds an image in the library by its name.
+    pub(super) async fn find_image(&self, picture: &Picture) -> Result<Option<Uploaded>, Trouble> {
         let name = picture
             .name
             .rsplit_once('.')
             .map_or(&*picture.name, |(name, _)| name);
         let query = format!("{FIELDS}&slug={}", escaped(&name.to_lowercase()));
         let known = self.interface.get("/wp/v2/media", &query).await?;
-        let uploaded = |file: &Value| {
-            Some(Uploaded {
-                reference: id(file, "/id")?,
-                url: text(file, "/source_url").map(str::to_owned),
-                alt: text(file, "/alt_text").map(str::to_owned),
-            })
-        };
-        if let Some(uploaded) = list(&known, "").first().and_then(uploaded) {
-            return Ok(uploaded);
-        }
+        Ok(list(&known, "").first().and_then(uploaded))
+    }
+
+    /// Sends an image that the library lacks.
+    pub(super) async fn send_image(&self, picture: &Picture) -> Result<Uploaded, Trouble> {
         let disposition = format!("attachment; filename=\"{}\"", picture.name);
         let disposition = HeaderValue::from_str(&disposition).map_err(|_| Trouble::refused(Why::Invalid))?;
         let headers = vec![
@@ -48,4 +45,13 @@ impl WordPress {
             .await?;
         sent.made(uploaded)
     }
+}
+
+/// An image of the library.
+fn uploaded(file: &Value) -> Option<Uploaded> {
+    Some(Uploaded {
+        reference: id(file, "/id")?,
+        url: text(file, "/source_url").map(str::to_owned),
+        alt: text(file, "/alt_text").map(str::to_owned),
+    })
 }

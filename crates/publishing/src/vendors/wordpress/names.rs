@@ -5,9 +5,8 @@ use serde_json::{Value, json};
 
 use super::{WordPress, interface::code};
 use crate::{
-    exchange,
-    exchange::escaped,
-    trouble::{Trouble, Why},
+    error::{Trouble, Why},
+    http::{escaped, json_body},
     values::{list, text},
 };
 
@@ -26,7 +25,7 @@ impl WordPress {
         let route = format!("/wp/v2/{}", escaped(taxonomy));
         let mut ids = Vec::new();
         for name in names {
-            let body = exchange::json(&json!({ "name": name }));
+            let body = json_body(&json!({ "name": name }));
             let made = self
                 .interface
                 .answer(Method::POST, (&route, "_fields=id"), Some(body), false)

@@ -1,13 +1,16 @@
 use searchwright_contract::integrations::FieldType;
 use serde_json::{Value, json};
 
-use super::super::tests::{
-    Asked, Fake, Provider, Script, a_lost_field_is_no_change, connection, every_no, item, marker, open,
-    picture, remote,
+use super::super::{
+    conformance::{Fixture, Play, Upload, vendor_conformance},
+    tests::{
+        Connected, Fake, Provider, Script, assert_refused, item, kinds, lines, marker, picture, remote,
+        wanted,
+    },
 };
 use crate::{
-    publisher::{Publisher, Visible, Wanted},
-    trouble::{Trouble, Why},
+    error::{Trouble, Why},
+    publisher::Visible,
 };
 
 const MAP: &[(&str, &str)] = &[
@@ -21,13 +24,69 @@ const MAP: &[(&str, &str)] = &[
     ("author", "author"),
 ];
 
-fn reach(url: &str, map: &[(&str, &str)]) -> Box<dyn Publisher> {
-    let settings = [("siteUrl", url), ("username", "ed")];
-    open(
-        Provider::Wordpress,
-        connection(&settings, &[("password", "abcd efgh")], map),
-    )
+const WORDPRESS: Connected<'_> = Connected {
+    provider: Provider::Wordpress,
+    address: "siteUrl",
+    settings: &[("username", "ed")],
+    secrets: &[("password", "abcd efgh")],
+    site: None,
+    collection: None,
+    map: MAP,
+};
+/// Title and content only.
+const BARE: Connected<'_> = Connected {
+    map: MAP.split_at(2).0,
+    ..WORDPRESS
+};
+const UNMAPPED: Connected<'_> = Connected {
+    map: &[],
+    ..WORDPRESS
+};
+
+fn fixture() -> Fixture {
+    let none = || Script::json(200, &json!([]));
+    // The author, and two labels.
+    let term = |id: u8| Script::json(201, &json!({ "id": id }));
+    let names = || [front(), none(), term(5), term(6)];
+    let user =
+        json!({ "id": 2, "name": "Ed", "capabilities": { "edit_posts": true, "publish_posts": true } });
+    let file = json!({ "id": 5, "source_url": "https://example.com/x.png", "alt_text": "An image" });
+    Fixture {
+        connected: WORDPRESS,
+        secret: Some("abcd efgh"),
+        id: "4",
+        etag: None,
+        account: (Some("Ed"), "example.com"),
+        check: Some(Play::new(user).after_reads([front()])),
+        find: Some(
+            Play::new(post("publish"))
+                .after_reads([front()])
+                .then([none(), none()]),
+        ),
+        no_place: Why::Missing,
+        create: Play::new(post("publish")).after_reads(names()),
+        update: Play::new(post("publish")).after_reads(names()),
+        unpublish: Some(Play::new(post("draft")).after_reads([front()])),
+        upload: Upload::Here(Play::new(file).after_reads([front(), none()])),
+        lost_field: Some(
+            [
+                json!({ "_description": "Short" }),
+                json!({ "_description": "" }),
+                json!([]),
+            ]
+            .map(|meta| {
+                let mut post = post("publish");
+                post["meta"] = meta;
+                vec![front(), Script::json(200, &post), none(), none()]
+            }),
+        ),
+    }
 }
+
+vendor_conformance!(fixture:
+    refusals_of_reads_are_told_apart,
+    field_that_the_provider_lost_is_no_change_by_others,
+);
 
 fn front() -> Script {
     Script::json(
@@ -43,10 +102,6 @@ fn post(status: &str) -> Value {
         "featured_media": 0, "tags": [], "categories": [1] })
 }
 
-fn lines(asked: &[Asked]) -> Vec<&str> {
-    asked.iter().map(|asked| asked.line.as_str()).collect()
-}
-
 #[tokio::test]
 async fn a_post_is_made_with_its_mark_and_what_is_mapped() {
     let server = Fake::new(vec![
@@ -60,7 +115,7 @@ async fn a_post_is_made_with_its_mark_and_what_is_mapped() {
         Script::json(201, &post("publish")),
     ])
     .await;
-    let made = reach(&server.url, MAP).create(&item()).await.unwrap();
+    let made = WORDPRESS.open(&server.url).create(&item()).await.unwrap();
     assert_eq!((made.id.as_str(), made.visible), ("4", Visible::Live));
     assert_eq!(made.url.as_deref(), Some("https://example.com/a-b/"));
     assert_eq!(made.marker, Some(marker()));
@@ -92,10 +147,7 @@ async fn what_is_not_mapped_is_not_sent() {
     let server = Fake::new(vec![front(), Script::json(200, &post("draft"))]).await;
     let mut draft = item();
     draft.live = false;
-    let changed = reach(&server.url, &MAP[..2])
-        .update(&remote("4"), &draft)
-        .await
-        .unwrap();
+    let changed = BARE.open(&server.url).update(&remote("4"), &draft).await.unwrap();
     assert_eq!((changed.visible, changed.url), (Visible::Draft, None));
     let body = server.asked()[1].json();
     let names: Vec<&String> = body.as_object().unwrap().keys().collect();
@@ -116,13 +168,7 @@ async fn a_post_is_found_by_id_mark_and_slug_but_not_in_the_bin() {
         Script::json(200, &json!([other])),
     ])
     .await;
-    let mark = marker();
-    let wanted = Wanted {
-        id: Some("4"),
-        marker: &mark,
-        slug: "a-b",
-    };
-    let found = reach(&server.url, &MAP[..2]).find(&wanted).await.unwrap();
+    let found = BARE.open(&server.url).find(&wanted(Some("4"))).await.unwrap();
     assert_eq!(found.len(), 1);
     assert_eq!((found[0].id.as_str(), &found[0].marker), ("8", &None));
     let asked = server.asked();
@@ -159,10 +205,7 @@ async fn only_what_people_edit_makes_another_version() {
         let mut answer = post("publish");
         edit(&mut answer);
         let server = Fake::new(vec![front(), Script::json(200, &answer)]).await;
-        let changed = reach(&server.url, &MAP[..2])
-            .unpublish(&remote("4"))
-            .await
-            .unwrap();
+        let changed = BARE.open(&server.url).unpublish(&remote("4")).await.unwrap();
         assert_eq!(server.asked()[1].json(), json!({ "status": "draft" }));
         seen.push(changed.version);
     }
@@ -173,25 +216,6 @@ async fn only_what_people_edit_makes_another_version() {
 }
 
 #[tokio::test]
-async fn a_field_that_the_site_lost_is_no_change_by_others() {
-    let version = async |meta: Value| {
-        let mut answer = post("publish");
-        answer["meta"] = meta;
-        let server = Fake::new(vec![front(), Script::json(200, &answer)]).await;
-        let changed = reach(&server.url, MAP).unpublish(&remote("4")).await.unwrap();
-        changed.version
-    };
-    let filled = version(json!({ "_description": "Short" })).await;
-    let empty = version(json!({ "_description": "" })).await;
-    a_lost_field_is_no_change(&filled, &empty, &version(json!([])).await);
-}
-
-#[tokio::test]
-async fn no_answer_is_taken_for_another() {
-    every_no(|url| reach(url, &MAP[..2]), &[front()], &post("publish")).await;
-}
-
-#[tokio::test]
 async fn a_site_without_pretty_addresses_is_reached_too() {
     let server = Fake::new(vec![
         Script::new(404, "text/html", "", "<html>Not found</html>"),
@@ -199,7 +223,7 @@ async fn a_site_without_pretty_addresses_is_reached_too() {
         Script::json(200, &post("draft")),
     ])
     .await;
-    reach(&server.url, &[]).unpublish(&remote("4")).await.unwrap();
+    UNMAPPED.open(&server.url).unpublish(&remote("4")).await.unwrap();
     let asked = server.asked();
     assert_eq!(
         asked[1].line,
@@ -228,7 +252,7 @@ async fn it_says_why_a_site_cannot_be_reached() {
     ];
     for (answers, word) in cases {
         let server = Fake::new(answers).await;
-        match reach(&server.url, &[]).check().await.unwrap_err() {
+        match UNMAPPED.open(&server.url).check().await.unwrap_err() {
             Trouble::Refused {
                 why: Why::Unreadable,
                 said: Some(said),
@@ -247,63 +271,36 @@ async fn an_account_has_to_be_able_to_publish() {
         )
     };
     let server = Fake::new(vec![front(), user(true)]).await;
-    let account = reach(&server.url, &[]).check().await.unwrap();
+    let account = UNMAPPED.open(&server.url).check().await.unwrap();
     assert_eq!(
         (account.name.as_deref(), account.site.as_str()),
         (Some("Ed"), "example.com")
     );
 
     let server = Fake::new(vec![front(), user(false)]).await;
-    let trouble = reach(&server.url, &[]).check().await.unwrap_err();
-    assert!(
-        matches!(
-            trouble,
-            Trouble::Refused {
-                why: Why::Permission,
-                ..
-            }
-        ),
-        "{trouble:?}"
-    );
+    let answer = UNMAPPED.open(&server.url).check().await;
+    assert_refused(&answer, Why::Permission);
 
     let refused = Script::json(
         401,
         &json!({ "code": "rest_not_logged_in", "message": "Basic ZWQ6YWJjZCBlZmdo?" }),
     );
     let server = Fake::new(vec![front(), refused.clone()]).await;
-    let trouble = reach(&server.url, &[]).check().await.unwrap_err();
-    assert!(
-        matches!(
-            trouble,
-            Trouble::Refused {
-                why: Why::Credential,
-                ..
-            }
-        ),
-        "{trouble:?}"
-    );
-    assert!(!format!("{trouble:?}").contains("ZWQ6"), "{trouble:?}");
+    let answer = UNMAPPED.open(&server.url).check().await;
+    assert_refused(&answer, Why::Credential);
+    assert!(!format!("{answer:?}").contains("ZWQ6"), "{answer:?}");
 
     let without = Script::json(200, &json!({ "namespaces": ["wp/v2"], "authentication": [] }));
     let server = Fake::new(vec![without, refused]).await;
-    let trouble = reach(&server.url, &[]).check().await.unwrap_err();
-    assert!(
-        matches!(
-            trouble,
-            Trouble::Refused {
-                why: Why::Unreadable,
-                ..
-            }
-        ),
-        "{trouble:?}"
-    );
+    let answer = UNMAPPED.open(&server.url).check().await;
+    assert_refused(&answer, Why::Unreadable);
 }
 
 #[tokio::test]
 async fn an_image_is_uploaded_once() {
     let file = json!({ "id": 5, "source_url": "https://example.com/x.png", "alt_text": "An image" });
     let server = Fake::new(vec![front(), Script::json(200, &json!([file]))]).await;
-    let uploaded = reach(&server.url, &[]).upload(&picture()).await.unwrap();
+    let uploaded = UNMAPPED.open(&server.url).upload(&picture()).await.unwrap();
     assert_eq!(uploaded.reference, "5");
     assert_eq!(server.asked().len(), 2);
 
@@ -313,7 +310,7 @@ async fn an_image_is_uploaded_once() {
         Script::json(201, &file),
     ])
     .await;
-    let uploaded = reach(&server.url, &[]).upload(&picture()).await.unwrap();
+    let uploaded = UNMAPPED.open(&server.url).upload(&picture()).await.unwrap();
     assert_eq!(uploaded.url.as_deref(), Some("https://example.com/x.png"));
     let asked = server.asked();
     assert_eq!(
@@ -337,7 +334,7 @@ async fn an_image_is_uploaded_once() {
         Script::json(500, &refused),
     ])
     .await;
-    let trouble = reach(&server.url, &[]).upload(&picture()).await.unwrap_err();
+    let trouble = UNMAPPED.open(&server.url).upload(&picture()).await.unwrap_err();
     assert_eq!(trouble, Trouble::because(Why::Invalid, "not this file type"));
 }
 
@@ -354,14 +351,14 @@ async fn fields_are_those_of_the_schema() {
         "meta": { "type": "object", "properties": { "_mood": { "type": "string", "maxLength": 9, "enum": ["a", "b"] } } },
     } } });
     let server = Fake::new(vec![front(), Script::json(200, &schema)]).await;
-    let fields = reach(&server.url, &[]).fields(None, Some("posts")).await.unwrap();
+    let fields = UNMAPPED
+        .open(&server.url)
+        .fields(None, Some("posts"))
+        .await
+        .unwrap();
     assert_eq!(server.asked()[1].line, "OPTIONS /wp-json/wp/v2/posts?");
-    let short: Vec<(&str, FieldType, bool)> = fields
-        .iter()
-        .map(|field| (field.id.as_str(), field.kind, field.required))
-        .collect();
     assert_eq!(
-        short,
+        kinds(&fields),
         [
             ("date", FieldType::Date, false),
             ("title", FieldType::Text, true),

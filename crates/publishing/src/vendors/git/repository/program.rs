@@ -15,7 +15,7 @@ use super::{
     Repository, failed, text,
     words::{meaning, obstacle},
 };
-use crate::trouble::{Trouble, Why};
+use crate::error::{Cause, Trouble, Why};
 
 /// Longest a command may take.
 const LONGEST: Duration = Duration::from_secs(90);
@@ -130,26 +130,25 @@ impl Repository {
 
     /// A command that asks the other side.
     pub(super) fn reach(&self, arguments: &[&str]) -> Result<Vec<u8>, Trouble> {
-        let not_now = |what| Trouble::NotNow { what, after: None };
-        let done = finish(self.command(arguments), b"")?.ok_or_else(|| not_now("timeout"))?;
+        let done = finish(self.command(arguments), b"")?.ok_or_else(|| Trouble::not_now(Cause::Timeout))?;
         match done.status.code() {
             Some(0) => Ok(done.stdout),
             // The repository is there and has no such branch.
             Some(2) if arguments.contains(&"--exit-code") => Ok(Vec::new()),
             _ => Err(self
                 .judged(&done)
-                .unwrap_or_else(|| not_now(obstacle(&text(&done.stderr))))),
+                .unwrap_or_else(|| Trouble::not_now(obstacle(&text(&done.stderr))))),
         }
     }
 
     /// A command that changes the other side: cut off, it may have.
     pub(super) fn reach_to_write(&self, arguments: &[&str]) -> Result<(), Trouble> {
-        let unclear = |what| Trouble::Unclear { what, status: None };
-        let done = finish(self.command(arguments), b"")?.ok_or_else(|| unclear("timeout"))?;
+        let unclear = |cause| Trouble::Unclear { cause, status: None };
+        let done = finish(self.command(arguments), b"")?.ok_or_else(|| unclear(Cause::Timeout))?;
         if done.status.success() {
             return Ok(());
         }
-        Err(self.judged(&done).unwrap_or_else(|| unclear("broken")))
+        Err(self.judged(&done).unwrap_or_else(|| unclear(Cause::Broken)))
     }
 
     /// Turns the program's output into an error, if the output leaves no doubt.

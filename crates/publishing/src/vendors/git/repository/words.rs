@@ -1,6 +1,6 @@
 //! Messages of git, ssh and the hosts behind them, as far as they leave no doubt.
 
-use crate::trouble::{Trouble, Why};
+use crate::error::{Cause, Trouble, Why};
 
 /// Oldest git that reaches the address it is told to, and no other.
 const OLDEST: (u32, u32) = (2, 37);
@@ -75,16 +75,16 @@ pub(super) fn meaning(words: &str) -> Option<Why> {
     KNOWN.into_iter().find(|(_, any)| says(any)).map(|(why, _)| why)
 }
 
-/// Returns the stable word for the obstacle that a message names: `tls`, `timeout`, otherwise `connect`.
-pub(super) fn obstacle(words: &str) -> &'static str {
+/// Returns the obstacle that a message names; [`Cause::Connect`] if it names none.
+pub(super) fn obstacle(words: &str) -> Cause {
     let words = words.to_lowercase();
     let says = |any: &[&str]| any.iter().any(|known| words.contains(known));
     if says(&["certificate", "ssl_connect", "gnutls_handshake", "ssl connection"]) {
-        "tls"
+        Cause::Tls
     } else if says(&["operation too slow", "timed out"]) {
-        "timeout"
+        Cause::Timeout
     } else {
-        "connect"
+        Cause::Connect
     }
 }
 
@@ -105,7 +105,7 @@ pub(super) fn new_enough(said: &str) -> Result<(), Trouble> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Why, meaning, new_enough, obstacle};
+    use super::{Cause, Why, meaning, new_enough, obstacle};
 
     #[test]
     fn words_are_read_and_ids_are_not() {
@@ -147,9 +147,12 @@ mod tests {
     #[test]
     fn what_keeps_from_asking_is_told_apart() {
         for (words, expected) in [
-            ("server certificate verification failed. CAfile: none", "tls"),
-            ("Operation too slow. Less than 1 bytes/sec", "timeout"),
-            ("ssh: connect to host a port 22: Connection refused", "connect"),
+            ("server certificate verification failed. CAfile: none", Cause::Tls),
+            ("Operation too slow. Less than 1 bytes/sec", Cause::Timeout),
+            (
+                "ssh: connect to host a port 22: Connection refused",
+                Cause::Connect,
+            ),
         ] {
             assert_eq!(obstacle(words), expected, "{words}");
         }

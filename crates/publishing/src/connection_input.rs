@@ -13,14 +13,14 @@ use super::vendors::{Input, Vendor, git};
 const LONGEST: usize = 16 << 10;
 
 /// Open and secret values of what was entered, or every fault of it by the name of its input.
-pub type Sorted = (BTreeMap<String, String>, BTreeMap<String, String>);
+pub type SortedInput = (BTreeMap<String, String>, BTreeMap<String, String>);
 
 /// Sorts what a person entered into settings and secrets, or names every fault of it.
-pub fn sorted(
+pub fn sort_input(
     vendor: &Vendor,
     known: &BTreeMap<String, String>,
     entered: BTreeMap<String, String>,
-) -> Result<Sorted, Box<Problem>> {
+) -> Result<SortedInput, Box<Problem>> {
     let mut faults: Vec<Fault> = Vec::new();
     let wrong = |name: &str, code: &str, detail: &str| Fault {
         pointer: format!("/{name}"),

@@ -2,13 +2,12 @@
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, header};
-use searchwright_outbound::{Guarded, excerpt, retry_after};
-use searchwright_site::fetch::Cut;
+use searchwright_outbound::{Ambiguous, Guarded, Loss, NotSent, Rejected, RequestError, excerpt};
 use serde_json::Value;
 
 use super::{
+    error::{Cause, Trouble, Why},
     publisher::Picture,
-    trouble::{Trouble, Why},
     values::digest,
 };
 
@@ -107,20 +106,25 @@ impl Server {
 
     /// Returns an answer with a 2xx status, and turns any other into the error that it means.
     pub fn judged(&self, answer: Answer, writes: bool) -> Result<Answer, Trouble> {
-        match answer.status {
-            200..=299 => Ok(answer),
-            _ => Err(self.failed(&answer, writes)),
+        if is_success(answer.status) {
+            return Ok(answer);
         }
+        let rejected = Rejected {
+            status: answer.status,
+            headers: answer.headers,
+            body: answer.body,
+        };
+        Err(self.trouble(&RequestError::Rejected(rejected), writes))
     }
 
     /// Reads by POST, as GraphQL and searches do.
     pub async fn ask(&self, path: &str, body: &Value) -> Result<Answer, Trouble> {
-        self.send(Method::POST, path, Some(json(body)), false).await
+        self.send(Method::POST, path, Some(json_body(body)), false).await
     }
 
     /// Sends a change with a JSON body.
     pub async fn write(&self, method: Method, path: &str, body: &Value) -> Result<Answer, Trouble> {
-        self.send(method, path, Some(json(body)), true).await
+        self.send(method, path, Some(json_body(body)), true).await
     }
 
     /// Sends a change with a body of another type.
@@ -165,65 +169,90 @@ impl Server {
             .client
             .send(request, LARGEST)
             .await
-            .map_err(|error| Trouble::of_fetch(&error, writes))?;
-        let half = match answer.cut {
-            Some(Cut::Time) => Some("timeout"),
-            Some(Cut::Size | Cut::Ratio) => Some(Why::Unreadable.word()),
-            None => None,
-        };
-        let body = serde_json::from_slice(&answer.body).unwrap_or_default();
-        let answer = Answer {
-            status: answer.status,
-            headers: answer.headers,
-            body,
-        };
-        match (answer.status, half) {
-            (200..=299, Some(what)) if writes => Err(Trouble::Unclear {
-                what,
-                status: Some(answer.status),
+            .map_err(|error| self.trouble(&error.into(), writes))?;
+        match answer.cut {
+            Some(cut) if is_success(answer.status) => {
+                let error = RequestError::from_cut(cut, answer.status);
+                Err(self.trouble(&error, writes))
+            }
+            _ => Ok(Answer {
+                status: answer.status,
+                headers: answer.headers,
+                body: serde_json::from_slice(&answer.body).unwrap_or_default(),
             }),
-            (200..=299, Some("timeout")) => Err(Trouble::NotNow {
-                what: "timeout",
-                after: None,
-            }),
-            (200..=299, Some(_)) => Err(Trouble::refused(Why::Unreadable)),
-            _ => Ok(answer),
         }
     }
 
-    /// Turns an answer that is no success into the error that it means.
-    fn failed(&self, answer: &Answer, writes: bool) -> Trouble {
+    fn trouble(&self, error: &RequestError, writes: bool) -> Trouble {
         let secrets: Vec<&str> = self.secrets.iter().map(String::as_str).collect();
-        let said = words(&answer.body).and_then(|text| excerpt(&text, &secrets));
-        let refused = |why| Trouble::Refused {
-            why,
-            said: said.clone(),
-        };
-        match answer.status {
-            401 => refused(Why::Credential),
-            403 => refused(Why::Permission),
-            404 | 410 => refused(Why::Missing),
-            409 | 412 => refused(Why::Conflict),
-            413 => refused(Why::TooLarge),
-            429 => Trouble::NotNow {
-                what: "rate_limited",
-                after: retry_after(&answer.headers),
-            },
-            500..=599 if writes => Trouble::Unclear {
-                what: "status",
-                status: Some(answer.status),
-            },
-            408 | 425 | 500..=599 => Trouble::NotNow {
-                what: "status",
-                after: retry_after(&answer.headers),
-            },
-            400..=499 => refused(Why::Invalid),
-            // A redirect: not followed, for it would carry the credential elsewhere.
-            _ => Trouble::Refused {
-                why: Why::Unreadable,
-                said: said.or_else(|| redirect(&answer.headers)),
-            },
+        Trouble::from_request(error, writes, &secrets)
+    }
+}
+
+const fn is_success(status: u16) -> bool {
+    matches!(status, 200..=299)
+}
+
+impl Trouble {
+    /// Converts the error of a request. A read may be sent again; a change may have happened once it was sent.
+    /// `secrets` must not be in what the provider said.
+    pub(super) fn from_request(error: &RequestError, writes: bool, secrets: &[&str]) -> Self {
+        match error {
+            RequestError::NotSent(NotSent::Address) => Self::refused(Why::Address),
+            RequestError::NotSent(NotSent::Dns) => Self::not_now(Cause::Dns),
+            RequestError::NotSent(NotSent::Connect) => Self::not_now(Cause::Connect),
+            RequestError::NotSent(NotSent::Tls) => Self::not_now(Cause::Tls),
+            RequestError::Rejected(answer) => rejection(answer, writes, secrets),
+            RequestError::Ambiguous(Ambiguous { cause, status }) => {
+                let cause = match cause {
+                    Loss::Timeout => Cause::Timeout,
+                    Loss::Broken => Cause::Broken,
+                    Loss::Oversized => Cause::Unreadable,
+                };
+                match (writes, cause) {
+                    (true, _) => Self::Unclear {
+                        cause,
+                        status: *status,
+                    },
+                    (false, Cause::Unreadable) => Self::refused(Why::Unreadable),
+                    (false, _) => Self::not_now(cause),
+                }
+            }
         }
+    }
+}
+
+/// Turns an answer that is no success into the error that it means.
+pub(super) fn rejection(answer: &Rejected, writes: bool, secrets: &[&str]) -> Trouble {
+    let said = error_message(&answer.body).and_then(|text| excerpt(&text, secrets));
+    let refused = |why| Trouble::Refused {
+        why,
+        said: said.clone(),
+    };
+    match answer.status {
+        401 => refused(Why::Credential),
+        403 => refused(Why::Permission),
+        404 | 410 => refused(Why::Missing),
+        409 | 412 => refused(Why::Conflict),
+        413 => refused(Why::TooLarge),
+        429 => Trouble::NotNow {
+            cause: Cause::RateLimited,
+            after: answer.retry_after(),
+        },
+        500..=599 if writes => Trouble::Unclear {
+            cause: Cause::Status,
+            status: Some(answer.status),
+        },
+        408 | 425 | 500..=599 => Trouble::NotNow {
+            cause: Cause::Status,
+            after: answer.retry_after(),
+        },
+        400..=499 => refused(Why::Invalid),
+        // A redirect: not followed, for it would carry the credential elsewhere.
+        _ => Trouble::Refused {
+            why: Why::Unreadable,
+            said: said.or_else(|| redirect(&answer.headers)),
+        },
     }
 }
 
@@ -238,13 +267,17 @@ fn redirect(headers: &HeaderMap) -> Option<String> {
 pub(super) type Body = (Vec<(HeaderName, HeaderValue)>, Bytes);
 
 /// A body of JSON.
-pub(super) fn json(body: &Value) -> Body {
+pub(super) fn json_body(body: &Value) -> Body {
     let kind = HeaderValue::from_static("application/json");
     (vec![(header::CONTENT_TYPE, kind)], Bytes::from(body.to_string()))
 }
 
 /// A form with these fields and a file, whose part is called `file_name`.
-pub(super) fn form(fields: &[(&str, &str)], file_name: &str, picture: &Picture) -> Result<Body, Trouble> {
+pub(super) fn form_body(
+    fields: &[(&str, &str)],
+    file_name: &str,
+    picture: &Picture,
+) -> Result<Body, Trouble> {
     let boundary = format!("searchwright-{}", digest(&picture.bytes));
     let mut body = Vec::with_capacity(picture.bytes.len() + 1024);
     for (name, value) in fields {
@@ -265,7 +298,7 @@ pub(super) fn form(fields: &[(&str, &str)], file_name: &str, picture: &Picture) 
 }
 
 /// The message in an error object of any of the vendors.
-fn words(body: &Value) -> Option<String> {
+fn error_message(body: &Value) -> Option<String> {
     let first = |list: &Value| list.get(0).cloned();
     let errors = body.get("errors").and_then(first);
     let at = errors.as_ref().unwrap_or(body);
@@ -291,7 +324,7 @@ impl Answer {
     /// happened.
     pub fn made<T>(self, read: impl FnOnce(&Value) -> Option<T>) -> Result<T, Trouble> {
         read(&self.body).ok_or(Trouble::Unclear {
-            what: Why::Unreadable.word(),
+            cause: Cause::Unreadable,
             status: Some(self.status),
         })
     }
@@ -302,4 +335,87 @@ pub(super) fn escaped(text: &str) -> String {
     url::form_urlencoded::byte_serialize(text.as_bytes())
         .collect::<String>()
         .replace('+', "%20")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn from_request(error: RequestError, writes: bool) -> Trouble {
+        Trouble::from_request(&error, writes, &[])
+    }
+
+    #[test]
+    fn request_that_was_not_sent_is_never_unclear() {
+        for writes in [true, false] {
+            for (error, cause) in [
+                (NotSent::Dns, Cause::Dns),
+                (NotSent::Connect, Cause::Connect),
+                (NotSent::Tls, Cause::Tls),
+            ] {
+                assert_eq!(from_request(error.into(), writes), Trouble::not_now(cause));
+            }
+            assert_eq!(
+                from_request(NotSent::Address.into(), writes),
+                Trouble::refused(Why::Address)
+            );
+        }
+    }
+
+    #[test]
+    fn lost_answer_is_unclear_to_a_change_only() {
+        for status in [None, Some(200)] {
+            for (loss, cause, read) in [
+                (Loss::Timeout, Cause::Timeout, Trouble::not_now(Cause::Timeout)),
+                (Loss::Broken, Cause::Broken, Trouble::not_now(Cause::Broken)),
+                (
+                    Loss::Oversized,
+                    Cause::Unreadable,
+                    Trouble::refused(Why::Unreadable),
+                ),
+            ] {
+                let lost = RequestError::Ambiguous(Ambiguous { cause: loss, status });
+                assert_eq!(
+                    from_request(lost.clone(), true),
+                    Trouble::Unclear { cause, status }
+                );
+                assert_eq!(from_request(lost, false), read);
+            }
+        }
+    }
+
+    #[test]
+    fn error_of_the_server_is_unclear_to_a_change_only() {
+        let rejected = |status| RequestError::Rejected(Rejected::read(status, HeaderMap::new(), b""));
+        for status in [500, 502, 503, 504, 599] {
+            let unclear = Trouble::Unclear {
+                cause: Cause::Status,
+                status: Some(status),
+            };
+            assert_eq!(from_request(rejected(status), true), unclear);
+            assert_eq!(
+                from_request(rejected(status), false),
+                Trouble::not_now(Cause::Status)
+            );
+        }
+        for writes in [true, false] {
+            for (status, expected) in [
+                (408, Trouble::not_now(Cause::Status)),
+                (425, Trouble::not_now(Cause::Status)),
+                (429, Trouble::not_now(Cause::RateLimited)),
+                (400, Trouble::refused(Why::Invalid)),
+                (401, Trouble::refused(Why::Credential)),
+                (403, Trouble::refused(Why::Permission)),
+                (404, Trouble::refused(Why::Missing)),
+                (410, Trouble::refused(Why::Missing)),
+                (409, Trouble::refused(Why::Conflict)),
+                (412, Trouble::refused(Why::Conflict)),
+                (413, Trouble::refused(Why::TooLarge)),
+                (422, Trouble::refused(Why::Invalid)),
+                (302, Trouble::refused(Why::Unreadable)),
+            ] {
+                assert_eq!(from_request(rejected(status), writes), expected, "{status}");
+            }
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! JPEG and PNG written anew from what is to be seen: without where and with what a photograph was taken, without what is hidden behind
+//! JPEG and PNG encoded again from what is to be seen: without where and with what a photograph was taken, without what is hidden behind
 //! the picture, turned as its camera noted, and with its colour profile. WebP keeps its pixels as they are and loses the rest; GIF, AVIF
 //! and PNG that moves are left as they are.
 
@@ -24,7 +24,7 @@ const MOST_BYTES: u64 = 256 << 20;
 /// Quality of JPEG, of 100: what is lost by writing it once more is not seen.
 const QUALITY: u8 = 90;
 
-/// Reason why a picture cannot be encoded anew.
+/// Reason why a picture cannot be encoded again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unfit {
     /// The data ends too early, or is no picture.
@@ -42,8 +42,8 @@ impl From<ImageError> for Unfit {
     }
 }
 
-/// The picture written anew; `None` for one that is left as it is. Takes memory and time: one at a time, on a thread that may block.
-pub(super) fn anew(bytes: &[u8], media_type: &str) -> Result<Option<Vec<u8>>, Unfit> {
+/// The picture encoded again; `None` for one that is left as it is. Takes memory and time: one at a time, on a thread that may block.
+pub(super) fn reencode(bytes: &[u8], media_type: &str) -> Result<Option<Vec<u8>>, Unfit> {
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     Ok(match media_type {
@@ -92,7 +92,7 @@ fn jpeg(bytes: &[u8]) -> ImageResult<Vec<u8>> {
     Ok(out)
 }
 
-/// Encodes a PNG anew; `None` for one that moves (APNG).
+/// Encodes a PNG again; `None` for one that moves (APNG).
 fn png(bytes: &[u8]) -> ImageResult<Option<Vec<u8>>> {
     let decoder = PngDecoder::with_limits(Cursor::new(bytes), limits())?;
     if decoder.is_apng()? {
@@ -170,16 +170,16 @@ mod tests {
     fn a_photograph_keeps_what_is_seen_and_nothing_else() {
         let given = written(&profile(b"RGB "));
         assert!(holds(&given, b"canary"));
-        let anew = anew(&given, "image/jpeg").unwrap().unwrap();
-        assert!(!holds(&anew, b"canary") && holds(&anew, b"acsp"));
-        let seen = image::load_from_memory(&anew).unwrap().to_rgb8();
+        let reencoded = reencode(&given, "image/jpeg").unwrap().unwrap();
+        assert!(!holds(&reencoded, b"canary") && holds(&reencoded, b"acsp"));
+        let seen = image::load_from_memory(&reencoded).unwrap().to_rgb8();
         assert_eq!(seen.dimensions(), (8, 16), "turned");
         let (top, bottom) = (seen.get_pixel(4, 2), seen.get_pixel(4, 13));
         assert!(
             top[0] > 200 && top[2] < 60 && bottom[0] < 60 && bottom[2] > 200,
             "{top:?} {bottom:?}"
         );
-        let inks = super::anew(&written(&profile(b"CMYK")), "image/jpeg")
+        let inks = reencode(&written(&profile(b"CMYK")), "image/jpeg")
             .unwrap()
             .unwrap();
         assert!(!holds(&inks, b"acsp"));
@@ -192,9 +192,9 @@ mod tests {
             .write_image(&[1, 2, 3, 128, 4, 5, 6, 255], 2, 1, ExtendedColorType::Rgba8)
             .unwrap();
         given.extend(b"<script>canary");
-        let anew = anew(&given, "image/png").unwrap().unwrap();
-        assert!(!holds(&anew, b"canary"));
-        let seen = image::load_from_memory(&anew).unwrap().to_rgba8();
+        let reencoded = reencode(&given, "image/png").unwrap().unwrap();
+        assert!(!holds(&reencoded, b"canary"));
+        let seen = image::load_from_memory(&reencoded).unwrap().to_rgba8();
         assert_eq!(seen.into_raw(), [1, 2, 3, 128, 4, 5, 6, 255]);
     }
 
@@ -204,15 +204,21 @@ mod tests {
         PngEncoder::new(&mut given)
             .write_image(&[0; 64], 8, 8, ExtendedColorType::L8)
             .unwrap();
-        assert_eq!(anew(&given[..given.len() - 20], "image/png"), Err(Unfit::Broken));
-        assert_eq!(anew(b"\xff\xd8\xff\xe0rest", "image/jpeg"), Err(Unfit::Broken));
+        assert_eq!(
+            reencode(&given[..given.len() - 20], "image/png"),
+            Err(Unfit::Broken)
+        );
+        assert_eq!(
+            reencode(b"\xff\xd8\xff\xe0rest", "image/jpeg"),
+            Err(Unfit::Broken)
+        );
         // A header that promises 60,000 by 60,000 pixels.
         given[16..20].copy_from_slice(&60_000_u32.to_be_bytes());
         given[20..24].copy_from_slice(&60_000_u32.to_be_bytes());
         let checked = crc32fast::hash(&given[12..29]);
         given[29..33].copy_from_slice(&checked.to_be_bytes());
-        assert_eq!(anew(&given, "image/png"), Err(Unfit::TooManyPixels));
-        assert_eq!(anew(b"RIFF....WEBP", "image/webp"), Err(Unfit::Broken));
-        assert_eq!(anew(b"GIF89a", "image/gif"), Ok(None));
+        assert_eq!(reencode(&given, "image/png"), Err(Unfit::TooManyPixels));
+        assert_eq!(reencode(b"RIFF....WEBP", "image/webp"), Err(Unfit::Broken));
+        assert_eq!(reencode(b"GIF89a", "image/gif"), Ok(None));
     }
 }

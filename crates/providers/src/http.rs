@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
-use searchwright_outbound::{Guarded, excerpt, retry_after};
-use searchwright_site::fetch::Cut;
+use searchwright_outbound::{Ambiguous, Guarded, Loss, NotSent, Rejected, RequestError, excerpt};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
 
@@ -32,7 +31,7 @@ pub(super) fn post_json(
     headers: impl IntoIterator<Item = (HeaderName, HeaderValue)>,
     body: &Value,
 ) -> Result<http::Request<Bytes>, ProviderError> {
-    let mut request = request(Method::POST, url, Bytes::from(body.to_string()))?;
+    let mut request = build_request(Method::POST, url, Bytes::from(body.to_string()))?;
     let all = request.headers_mut();
     all.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     all.extend(headers);
@@ -40,7 +39,11 @@ pub(super) fn post_json(
 }
 
 /// Any request. An address that is none is refused here.
-pub(super) fn request(method: Method, url: &str, body: Bytes) -> Result<http::Request<Bytes>, ProviderError> {
+pub(super) fn build_request(
+    method: Method,
+    url: &str,
+    body: Bytes,
+) -> Result<http::Request<Bytes>, ProviderError> {
     http::Request::builder()
         .method(method)
         .uri(url)
@@ -57,40 +60,59 @@ pub(super) struct Terms<'a> {
     pub secrets: &'a [&'a str],
 }
 
+impl ProviderError {
+    /// Converts the error of a request. A provider that answers for free may be asked again; one that charges may
+    /// not, once the request was sent.
+    pub(super) fn from_request(error: &RequestError, terms: Terms<'_>) -> Self {
+        match error {
+            RequestError::NotSent(NotSent::Address) => Self::refused(Why::Address),
+            RequestError::NotSent(NotSent::Dns | NotSent::Connect | NotSent::Tls) => Self::Unavailable,
+            RequestError::Rejected(answer) => rejection(answer, terms),
+            RequestError::Ambiguous(Ambiguous {
+                cause: Loss::Oversized,
+                ..
+            }) => Self::refused(Why::Unreadable),
+            RequestError::Ambiguous(_) if terms.charges => Self::Uncertain(Box::default()),
+            RequestError::Ambiguous(_) => Self::Unavailable,
+        }
+    }
+}
+
 /// Sends, and reads an answer of JSON. Never asks twice.
-pub(super) async fn json(
+pub(super) async fn fetch_json(
     client: &Guarded,
     request: http::Request<Bytes>,
     terms: Terms<'_>,
 ) -> Result<Value, ProviderError> {
-    let answer = client
-        .send(request, LARGEST)
-        .await
-        .map_err(|e| ProviderError::of_fetch(&e, terms.charges))?;
+    let body = send(client, request).await;
+    let body = body.map_err(|error| ProviderError::from_request(&error, terms))?;
+    serde_json::from_slice(&body).map_err(|_| ProviderError::refused(Why::Unreadable))
+}
+
+/// Sends, and returns the body of a complete answer with status 200.
+async fn send(client: &Guarded, request: http::Request<Bytes>) -> Result<Bytes, RequestError> {
+    let answer = client.send(request, LARGEST).await?;
     match answer.cut {
-        Some(Cut::Time) if terms.charges => return Err(ProviderError::Uncertain(Box::default())),
-        Some(Cut::Time) => return Err(ProviderError::Unavailable),
-        Some(Cut::Size | Cut::Ratio) => return Err(ProviderError::refused(Why::Unreadable)),
-        None => {}
+        Some(cut) => Err(RequestError::from_cut(cut, answer.status)),
+        None if answer.status == 200 => Ok(answer.body),
+        None => {
+            let rejected = Rejected::read(answer.status, answer.headers, &answer.body);
+            Err(RequestError::Rejected(rejected))
+        }
     }
-    if answer.status != 200 {
-        return Err(failed(answer.status, &answer.headers, &answer.body, terms));
-    }
-    serde_json::from_slice(&answer.body).map_err(|_| ProviderError::refused(Why::Unreadable))
 }
 
 /// Turns an answer that is no success into the error that it means.
-pub(super) fn failed(status: u16, headers: &HeaderMap, body: &[u8], terms: Terms<'_>) -> ProviderError {
-    let body: Value = serde_json::from_slice(body).unwrap_or_default();
-    let words = words(&body).and_then(|text| excerpt(text, terms.secrets));
+pub(super) fn rejection(answer: &Rejected, terms: Terms<'_>) -> ProviderError {
+    let words = error_message(&answer.body).and_then(|text| excerpt(text, terms.secrets));
     let refused = |why| ProviderError::refused_with(why, words.clone());
-    match status {
+    match answer.status {
         401 | 403 => refused(Why::Credential),
         402 => refused(Why::Quota),
-        429 if used_up(&body) => refused(Why::Quota),
-        429 => ProviderError::RateLimited(retry_after(headers).or_else(|| retry_delay(&body))),
-        503 | 529 if headers.contains_key(header::RETRY_AFTER) => {
-            ProviderError::RateLimited(retry_after(headers))
+        429 if used_up(&answer.body) => refused(Why::Quota),
+        429 => ProviderError::RateLimited(answer.retry_after().or_else(|| retry_delay(&answer.body))),
+        503 | 529 if answer.headers.contains_key(header::RETRY_AFTER) => {
+            ProviderError::RateLimited(answer.retry_after())
         }
         // The server itself says that it did not do it.
         408 | 425 | 500 | 503 | 529 => ProviderError::Unavailable,
@@ -103,7 +125,7 @@ pub(super) fn failed(status: u16, headers: &HeaderMap, body: &[u8], terms: Terms
 }
 
 /// The message in an error object of any of the vendors.
-pub(super) fn words(body: &Value) -> Option<&str> {
+pub(super) fn error_message(body: &Value) -> Option<&str> {
     // Gemini puts its object into an array where it streams; some servers give a bare text.
     let body = body.get(0).unwrap_or(body);
     let error = body.get("error").unwrap_or(body);
@@ -161,15 +183,13 @@ mod tests {
     #[test]
     fn a_status_says_what_comes_next() {
         let of = |status, body: Value, charges| {
-            failed(
+            let answer = Rejected {
                 status,
-                &headers(&[("retry-after", "3")]),
-                body.to_string().as_bytes(),
-                Terms {
-                    charges,
-                    secrets: &["sk-4711"],
-                },
-            )
+                headers: headers(&[("retry-after", "3")]),
+                body,
+            };
+            let secrets = &["sk-4711"];
+            rejection(&answer, Terms { charges, secrets })
         };
         let three = ProviderError::RateLimited(Some(Duration::from_secs(3)));
         assert_eq!(of(429, json!({}), true), three);
@@ -219,7 +239,52 @@ mod tests {
             (json!({ "other": 1 }), None),
             (Value::Null, None),
         ] {
-            assert_eq!(words(&body), expected, "{body}");
+            assert_eq!(error_message(&body), expected, "{body}");
+        }
+    }
+
+    #[test]
+    fn request_that_was_not_sent_may_be_sent_again() {
+        let of = |error: RequestError, charges| {
+            let secrets = &[];
+            ProviderError::from_request(&error, Terms { charges, secrets })
+        };
+        for charges in [true, false] {
+            for cause in [NotSent::Dns, NotSent::Connect, NotSent::Tls] {
+                assert_eq!(of(cause.into(), charges), ProviderError::Unavailable);
+            }
+            assert_eq!(
+                of(NotSent::Address.into(), charges),
+                ProviderError::refused(Why::Address)
+            );
+        }
+    }
+
+    #[test]
+    fn lost_answer_is_uncertain_where_it_may_be_charged() {
+        for (cause, status) in [
+            (Loss::Timeout, None),
+            (Loss::Broken, None),
+            (Loss::Timeout, Some(200)),
+        ] {
+            let lost = RequestError::Ambiguous(Ambiguous { cause, status });
+            let of = |charges| {
+                let secrets = &[];
+                ProviderError::from_request(&lost, Terms { charges, secrets })
+            };
+            assert_eq!(of(true), ProviderError::Uncertain(Box::default()));
+            assert_eq!(of(false), ProviderError::Unavailable);
+        }
+        for charges in [true, false] {
+            let lost = RequestError::Ambiguous(Ambiguous {
+                cause: Loss::Oversized,
+                status: Some(200),
+            });
+            let secrets = &[];
+            assert_eq!(
+                ProviderError::from_request(&lost, Terms { charges, secrets }),
+                ProviderError::refused(Why::Unreadable)
+            );
         }
     }
 }

@@ -2,10 +2,6 @@
 
 use std::{fmt, time::Duration};
 
-use searchwright_site::fetch::FetchError;
-
-use super::pictures::UNREACHABLE;
-
 /// Reason why a provider refused a request, or cannot be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
@@ -71,13 +67,68 @@ impl Why {
     }
 }
 
+/// Cause that a request was not carried out, or that nobody knows whether it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// The provider's name cannot be resolved.
+    Dns,
+    /// The provider accepts no connection.
+    Connect,
+    /// No secure connection can be made.
+    Tls,
+    /// The provider asks for fewer requests.
+    RateLimited,
+    /// The time ran out.
+    Timeout,
+    /// The connection broke.
+    Broken,
+    /// The provider answers with an error of its server.
+    Status,
+    /// The answer does not follow the provider's interface.
+    Unreadable,
+    /// The address of the featured image does not answer, which says nothing about the provider.
+    ImageUnreachable,
+}
+
+impl Cause {
+    /// Stable word.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Dns => "dns",
+            Self::Connect => "connect",
+            Self::Tls => "tls",
+            Self::RateLimited => "rate_limited",
+            Self::Timeout => "timeout",
+            Self::Broken => "broken",
+            Self::Status => "status",
+            Self::Unreadable => Why::Unreadable.word(),
+            Self::ImageUnreachable => "image_unreachable",
+        }
+    }
+
+    /// Explanation for people, of a request that was not carried out.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Dns => "the provider's name cannot be resolved",
+            Self::Connect => "the provider does not accept connections",
+            Self::Tls => "no secure connection to the provider can be made",
+            Self::RateLimited => "the provider asks for fewer requests",
+            Self::Status => {
+                "the provider answers with an error: it is in maintenance, or something before it, such as a firewall, turns requests away"
+            }
+            Self::ImageUnreachable => "the address of the featured image does not answer",
+            Self::Timeout | Self::Broken | Self::Unreadable => "the provider does not answer",
+        }
+    }
+}
+
 /// Error of a request to a provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trouble {
     /// The request was certainly not carried out, and may be sent again: after `after`, if the provider said so.
     NotNow {
-        /// Stable word for the cause: `dns`, `connect`, `tls`, `rate_limited`, or for a read `timeout`, `status`.
-        what: &'static str,
+        /// Cause. That an answer is missing is one for a read only.
+        cause: Cause,
         /// Delay before the next attempt, if the provider said so.
         after: Option<Duration>,
     },
@@ -90,8 +141,8 @@ pub enum Trouble {
     },
     /// The request was sent, and may have been carried out.
     Unclear {
-        /// Stable word for the cause: `timeout`, `broken`, `status`, `unreadable_answer`.
-        what: &'static str,
+        /// Cause.
+        cause: Cause,
         /// Status of the answer, if one came.
         status: Option<u16>,
     },
@@ -111,30 +162,15 @@ impl Trouble {
         }
     }
 
-    /// Converts the error of an HTTP exchange. A read may be sent again; a write may have happened once it was sent.
-    pub(super) fn of_fetch(error: &FetchError, writes: bool) -> Self {
-        let not_now = |what| Self::NotNow { what, after: None };
-        let sent = |what| {
-            if writes {
-                Self::Unclear { what, status: None }
-            } else {
-                not_now(what)
-            }
-        };
-        match error {
-            FetchError::Denied => Self::refused(Why::Address),
-            FetchError::Dns => not_now("dns"),
-            FetchError::Connect => not_now("connect"),
-            FetchError::Tls | FetchError::Certificate(_) => not_now("tls"),
-            FetchError::Timeout => sent("timeout"),
-            FetchError::Broken => sent("broken"),
-        }
+    /// An obstacle that leaves the request undone, from a provider that did not say how long to wait.
+    pub const fn not_now(cause: Cause) -> Self {
+        Self::NotNow { cause, after: None }
     }
 
     /// Converts the error for a change of which an earlier part was carried out: `NotNow` becomes `Unclear`.
     pub(super) fn midway(self) -> Self {
         match self {
-            Self::NotNow { what, .. } => Self::Unclear { what, status: None },
+            Self::NotNow { cause, .. } => Self::Unclear { cause, status: None },
             other => other,
         }
     }
@@ -142,7 +178,7 @@ impl Trouble {
     /// Stable word.
     pub const fn word(&self) -> &'static str {
         match self {
-            Self::NotNow { what, .. } | Self::Unclear { what, .. } => what,
+            Self::NotNow { cause, .. } | Self::Unclear { cause, .. } => cause.word(),
             Self::Refused { why, .. } => why.word(),
         }
     }
@@ -151,17 +187,7 @@ impl Trouble {
 impl fmt::Display for Trouble {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotNow { what, .. } => f.write_str(match *what {
-                "dns" => "the provider's name cannot be resolved",
-                "connect" => "the provider does not accept connections",
-                "tls" => "no secure connection to the provider can be made",
-                "rate_limited" => "the provider asks for fewer requests",
-                "status" => {
-                    "the provider answers with an error: it is in maintenance, or something before it, such as a firewall, turns requests away"
-                }
-                UNREACHABLE => "the address of the featured image does not answer",
-                _ => "the provider does not answer",
-            }),
+            Self::NotNow { cause, .. } => f.write_str(cause.text()),
             Self::Refused { why, .. } => f.write_str(why.text()),
             Self::Unclear {
                 status: Some(status), ..
@@ -180,28 +206,35 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_was_sent_and_writes_is_unclear() {
-        for error in [FetchError::Dns, FetchError::Connect, FetchError::Tls] {
-            for writes in [true, false] {
-                assert!(
-                    matches!(Trouble::of_fetch(&error, writes), Trouble::NotNow { .. }),
-                    "{error:?}"
-                );
-            }
+    fn change_whose_first_part_was_done_is_unclear() {
+        let busy = Trouble::NotNow {
+            cause: Cause::RateLimited,
+            after: Some(Duration::from_secs(7)),
+        };
+        let unclear = Trouble::Unclear {
+            cause: Cause::RateLimited,
+            status: None,
+        };
+        assert_eq!(busy.midway(), unclear);
+        let refused = Trouble::refused(Why::Invalid);
+        assert_eq!(refused.clone().midway(), refused);
+    }
+
+    #[test]
+    fn stored_words_do_not_change() {
+        let words = [
+            (Cause::Dns, "dns"),
+            (Cause::Connect, "connect"),
+            (Cause::Tls, "tls"),
+            (Cause::RateLimited, "rate_limited"),
+            (Cause::Timeout, "timeout"),
+            (Cause::Broken, "broken"),
+            (Cause::Status, "status"),
+            (Cause::Unreadable, "unreadable_answer"),
+            (Cause::ImageUnreachable, "image_unreachable"),
+        ];
+        for (cause, word) in words {
+            assert_eq!(Trouble::not_now(cause).word(), word);
         }
-        for error in [FetchError::Timeout, FetchError::Broken] {
-            assert!(
-                matches!(Trouble::of_fetch(&error, true), Trouble::Unclear { .. }),
-                "{error:?}"
-            );
-            assert!(
-                matches!(Trouble::of_fetch(&error, false), Trouble::NotNow { .. }),
-                "{error:?}"
-            );
-        }
-        assert_eq!(
-            Trouble::of_fetch(&FetchError::Denied, true),
-            Trouble::refused(Why::Address)
-        );
     }
 }
