@@ -176,7 +176,7 @@ impl Scope {
     }
 }
 
-/// How far a call reaches.
+/// Reach of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
     /// It reads and writes records of this server.
