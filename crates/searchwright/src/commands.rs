@@ -23,7 +23,7 @@ use crate::{
 #[command(
     name = "searchwright",
     version,
-    about = "Audits a website, finds keywords, drafts and publishes posts, measures AI visibility",
+    about = "Audits a website and proves each fix, finds keywords, drafts and publishes posts",
     after_help = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not authorised, 4 not found or refused by state, 5 a --fail-on threshold was crossed"
 )]
 pub struct Cli {

@@ -30,7 +30,13 @@ pub async fn run(
     }
     let stop = CancellationToken::new();
     let target = match target {
-        Some(text) => website(text, "searchwright audits run URL --include")?,
+        Some(text) => {
+            let target = website(text, "searchwright audits run URL --include")?;
+            if let Some(private) = private(&target) {
+                eprintln!("{private} is a private address; it may be crawled because you named it here.\n");
+            }
+            target
+        }
         None => {
             let address = sample::start(stop.clone()).await.map_err(failed)?;
             eprintln!(
@@ -41,7 +47,6 @@ pub async fn run(
         }
     };
     if let Some(private) = private(&target) {
-        eprintln!("{private} is a private address; it may be crawled because you named it here.\n");
         flags.allow_outbound.push(format!("crawl={private}"));
     }
     let mut settings = settings(&flags)?;
