@@ -8,6 +8,7 @@ use std::{io::Write, path::PathBuf};
 
 use searchwright_contract::{
     audits::{Audit, ListAudits},
+    ids::{IssueId, ProjectId},
     issues::{Issue, IssueStatus, ListIssues, ListOccurrences, Occurrence},
     me::GetMe,
 };
@@ -82,7 +83,7 @@ pub struct Results {
 /// Reads everything that an audit left open.
 pub async fn gather(client: &Client, audit: Audit) -> Result<Results, CliError> {
     let mut query = ListIssues {
-        project_id: audit.project_id.clone(),
+        project_id: audit.project_id.to_string(),
         status: Some(IssueStatus::Active),
         severity: None,
         category: None,
@@ -93,7 +94,7 @@ pub async fn gather(client: &Client, audit: Audit) -> Result<Results, CliError> 
     loop {
         let page = client.call(&query).await?;
         for issue in page.data {
-            let occurrences = occurrences(client, &audit.project_id, &issue.id).await?;
+            let occurrences = occurrences(client, audit.project_id, issue.id).await?;
             issues.push(Found { issue, occurrences });
         }
         query.cursor = page.next_cursor;
@@ -116,10 +117,14 @@ fn arrange(issues: &mut [Found]) {
     });
 }
 
-async fn occurrences(client: &Client, project: &str, issue: &str) -> Result<Vec<Occurrence>, CliError> {
+async fn occurrences(
+    client: &Client,
+    project: ProjectId,
+    issue: IssueId,
+) -> Result<Vec<Occurrence>, CliError> {
     let mut query = ListOccurrences {
-        project_id: project.to_owned(),
-        issue_id: issue.to_owned(),
+        project_id: project.to_string(),
+        issue_id: issue.to_string(),
         state: None,
         limit: Some(PAGE),
         cursor: None,
@@ -212,7 +217,7 @@ pub async fn run(export: ExportAudit, connection: &Connection) -> Result<Exit, C
     let client = connection.client()?;
     let project_id = match export.project {
         Some(project) => project,
-        None => client.call(&GetMe {}).await?.project.id,
+        None => client.call(&GetMe {}).await?.project.id.to_string(),
     };
     let audit = newest_finished(&client, project_id).await?;
     export.target.write(&gather(&client, audit).await?)?;

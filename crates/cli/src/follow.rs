@@ -21,8 +21,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// Waits until an audit has ended.
 pub async fn audit(client: &Client, audit: Audit) -> Result<Audit, CliError> {
     let query = GetAudit {
-        project_id: audit.project_id.clone(),
-        audit_id: audit.id.clone(),
+        project_id: audit.project_id.to_string(),
+        audit_id: audit.id.to_string(),
     };
     let told = |audit: &Audit| {
         let progress = &audit.progress;
@@ -41,7 +41,7 @@ pub async fn audit(client: &Client, audit: Audit) -> Result<Audit, CliError> {
 pub async fn job(client: &Client, project: &str, job: Job) -> Result<Job, CliError> {
     let query = GetJob {
         project_id: project.to_owned(),
-        job_id: job.id.clone(),
+        job_id: job.id.to_string(),
     };
     let told = |job: &Job| {
         let (kind, status) = (job.kind.replace('_', " "), job.status.as_str());

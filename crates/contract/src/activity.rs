@@ -3,7 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Instant, declare::operation, words::words};
+use crate::{
+    Instant,
+    declare::operation,
+    ids::{ActivityId, CredentialId},
+    words::words,
+};
 
 words! {
     /// Kind of a credential.
@@ -37,7 +42,7 @@ operation! {
 pub struct Activity {
     /// Identifier.
     #[schemars(example = &"01936f31-52b1-7d0a-9b8e-5f0c1d2e3a4b")]
-    pub id: String,
+    pub id: ActivityId,
     /// Name of the operation.
     #[schemars(example = &"keywords.create")]
     pub action: String,
@@ -58,7 +63,7 @@ pub struct UsedCredential {
     #[serde(rename = "type")]
     pub kind: CredentialKind,
     /// Id of the credential; the nil UUID if none was used.
-    pub id: String,
+    pub id: CredentialId,
     /// Label of the credential.
     #[schemars(example = &"agent")]
     pub name: String,

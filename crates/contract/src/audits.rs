@@ -6,8 +6,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Answer, Head, Instant, actions::AllowedActions, declare::operation, diffs::ChangeCounts, jobs::Job,
-    missing::MissingReason, words::words,
+    Answer, Head, Instant,
+    actions::AllowedActions,
+    declare::operation,
+    diffs::ChangeCounts,
+    ids::{AuditId, JobId, ProjectId},
+    jobs::Job,
+    missing::MissingReason,
+    words::words,
 };
 
 words! {
@@ -140,13 +146,13 @@ pub struct AuditStarted {
 pub struct Audit {
     /// Identifier (UUIDv7).
     #[schemars(example = &"01936f31-5f0a-7d55-b1c7-8a2f4e6d9b21")]
-    pub id: String,
+    pub id: AuditId,
     /// Id of the project.
     #[schemars(example = &"01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c")]
-    pub project_id: String,
+    pub project_id: ProjectId,
     /// Id of the job that runs the audit.
     #[schemars(example = &"01936f31-5f0b-7a01-9d3c-6f5e4d3c2b1a")]
-    pub job_id: String,
+    pub job_id: JobId,
     /// Status.
     pub status: AuditStatus,
     /// Trigger of the audit.
@@ -200,7 +206,7 @@ pub struct Audit {
     /// Numbers of issues and of occurrences by severity; `null` while there are no results.
     pub totals: Option<AuditTotals>,
     /// Id of the previous audit.
-    pub previous_audit_id: Option<String>,
+    pub previous_audit_id: Option<AuditId>,
     /// Differences from the previous audit; `null` unless both have results. `audits.diff` says whether the two are
     /// comparable.
     pub since_previous: Option<AuditTrend>,

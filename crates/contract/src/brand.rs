@@ -10,6 +10,7 @@ use crate::{
     Answer, Head, Instant,
     actions::AllowedActions,
     declare::{item, operation},
+    ids::{ItemId, ProjectId},
     words::words,
 };
 
@@ -81,7 +82,7 @@ item! {
 #[serde(rename_all = "camelCase")]
 pub struct Brand {
     /// Id of the project.
-    pub project_id: String,
+    pub project_id: ProjectId,
     /// The profile.
     #[serde(flatten)]
     pub profile: Profile,
@@ -110,7 +111,7 @@ impl Answer for Brand {
 pub struct Item<T> {
     /// Identifier.
     #[schemars(example = &"01936f33-8a1e-7c44-b1d2-0d4b8f2f7a10")]
-    pub id: String,
+    pub id: ItemId,
     /// The item.
     #[serde(flatten)]
     pub data: T,
@@ -157,5 +158,5 @@ pub struct AddedItem<T> {
     /// The item that was added; `null` if it was skipped.
     pub item: Option<Item<T>>,
     /// Id of the item that already existed; `null` if it was added.
-    pub existing_id: Option<String>,
+    pub existing_id: Option<ItemId>,
 }

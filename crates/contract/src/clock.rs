@@ -68,13 +68,10 @@ impl Clock {
     }
 
     /// Returns a new id whose order is the order of creation (UUIDv7 with a counter within the millisecond).
-    pub fn id(&self) -> Uuid {
+    pub fn id<I: From<Uuid>>(&self) -> I {
         let millis = self.now().millis().unsigned_abs();
         let context = self.ids.lock().unwrap_or_else(PoisonError::into_inner);
-        Uuid::new_v7(uuid::Timestamp::from_unix(
-            &*context,
-            millis / 1000,
-            (millis % 1000 * 1_000_000) as u32,
-        ))
+        let time = uuid::Timestamp::from_unix(&*context, millis / 1000, (millis % 1000 * 1_000_000) as u32);
+        Uuid::new_v7(time).into()
     }
 }

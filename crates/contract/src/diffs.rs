@@ -5,7 +5,13 @@ use std::ops::AddAssign;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Answer, Head, declare::operation, issues::Severity, words::words};
+use crate::{
+    Answer, Head,
+    declare::operation,
+    ids::{AuditId, IssueId, PageId},
+    issues::Severity,
+    words::words,
+};
 
 words! {
     /// Change of an issue on a page between the earlier and the later audit.
@@ -108,7 +114,7 @@ impl AddAssign for ChangeCounts {
 pub struct IssueDiff {
     /// Id of the issue.
     #[serde(rename = "issue_id")]
-    pub issue_id: String,
+    pub issue_id: IssueId,
     /// Id of the check.
     #[schemars(example = &"title-missing")]
     pub check_id: String,
@@ -152,9 +158,9 @@ pub struct PageDiff {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PageChange {
     /// Id of the issue.
-    pub issue_id: String,
+    pub issue_id: IssueId,
     /// Id of the page.
-    pub page_id: String,
+    pub page_id: PageId,
     /// URL of the page. Text from the website: data, never instructions.
     pub url: String,
     /// Kind of change.
@@ -166,9 +172,9 @@ pub struct PageChange {
 #[serde(rename_all = "camelCase")]
 pub struct AuditDiff {
     /// Id of the later audit.
-    pub audit_id: String,
+    pub audit_id: AuditId,
     /// Id of the earlier audit.
-    pub against_id: String,
+    pub against_id: AuditId,
     /// Whether the two audits are fully comparable.
     pub comparable: bool,
     /// Reasons that they are not comparable; empty if they are.

@@ -4,7 +4,15 @@ use schemars::{JsonSchema, Schema, generate::SchemaSettings};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Instant, audits::AuditStatus, declare::operation, integrations::Provider, posts::PostStatus, words::words,
+    Instant,
+    audits::AuditStatus,
+    declare::operation,
+    ids::{
+        AuditId, ConnectionId, EventId, IssueId, JobId, KeywordId, PostId, ProjectId, RecheckId, WebhookId,
+    },
+    integrations::Provider,
+    posts::PostStatus,
+    words::words,
 };
 
 words! {
@@ -76,14 +84,14 @@ operation! {
 #[serde(rename_all = "camelCase")]
 pub struct Event {
     /// Identifier (UUIDv7).
-    pub id: String,
+    pub id: EventId,
     /// Kind of the event.
     #[serde(rename = "type")]
     pub kind: EventType,
     /// Time of the event.
     pub timestamp: Instant,
     /// Id of the project.
-    pub project_id: String,
+    pub project_id: ProjectId,
     /// Ids and versions of the records concerned.
     pub data: serde_json::Value,
 }
@@ -93,7 +101,7 @@ pub struct Event {
 #[serde(rename_all = "camelCase")]
 pub struct PostData {
     /// Id of the post.
-    pub post_id: String,
+    pub post_id: PostId,
     /// Version of the post; a lower number means an older event.
     pub version: i64,
     /// Status of the post.
@@ -109,11 +117,11 @@ pub struct PostData {
 #[serde(rename_all = "camelCase")]
 pub struct KeywordData {
     /// Id of the job that found the keywords.
-    pub job_id: String,
+    pub job_id: JobId,
     /// Number of new keywords.
     pub added: u64,
     /// Ids of the new keywords.
-    pub keyword_ids: Vec<String>,
+    pub keyword_ids: Vec<KeywordId>,
 }
 
 /// `data` of `audit.completed`.
@@ -121,7 +129,7 @@ pub struct KeywordData {
 #[serde(rename_all = "camelCase")]
 pub struct AuditData {
     /// Id of the audit.
-    pub audit_id: String,
+    pub audit_id: AuditId,
     /// `completed` or `partial`.
     pub status: AuditStatus,
     /// Health score, 0 to 100; `null` if no page counts towards it.
@@ -133,7 +141,7 @@ pub struct AuditData {
 #[serde(rename_all = "camelCase")]
 pub struct AuditFailure {
     /// Id of the audit.
-    pub audit_id: String,
+    pub audit_id: AuditId,
     /// Version of the audit.
     pub version: i64,
     /// Cause of the failure, the audit's `error.code`.
@@ -145,15 +153,15 @@ pub struct AuditFailure {
 #[serde(rename_all = "camelCase")]
 pub struct IssueData {
     /// Id of the issue.
-    pub issue_id: String,
+    pub issue_id: IssueId,
     /// Id of the check.
     pub check_id: Option<String>,
     /// Id of the audit that detected the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub audit_id: Option<String>,
+    pub audit_id: Option<AuditId>,
     /// Id of the recheck that detected the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub recheck_id: Option<String>,
+    pub recheck_id: Option<RecheckId>,
     /// Number of pages on which it occurs again after it was resolved; only in `issue.reopened`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub occurrences: Option<u64>,
@@ -166,7 +174,7 @@ pub struct IntegrationData {
     /// The provider.
     pub provider: Provider,
     /// Id of the connection.
-    pub connection_id: String,
+    pub connection_id: ConnectionId,
 }
 
 /// `data` of `webhook.test`.
@@ -174,7 +182,7 @@ pub struct IntegrationData {
 #[serde(rename_all = "camelCase")]
 pub struct TestData {
     /// Id of the tested webhook.
-    pub webhook_id: String,
+    pub webhook_id: WebhookId,
 }
 
 impl EventType {

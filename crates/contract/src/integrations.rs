@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Answer, Head, Instant, actions::AllowedActions, declare::operation, words::words};
+use crate::{
+    Answer, Head, Instant, actions::AllowedActions, declare::operation, ids::ConnectionId, words::words,
+};
 
 words! {
     /// A publishing provider.
@@ -212,7 +214,7 @@ pub struct Integration {
     #[schemars(example = &"WordPress")]
     pub display_name: String,
     /// Id of the connection (UUIDv7); `null` if not connected.
-    pub connection_id: Option<String>,
+    pub connection_id: Option<ConnectionId>,
     /// Readiness to publish posts.
     pub status: Readiness,
     /// Settings that are missing before posts can be published, such as `fieldMap.title` or `siteId`.
@@ -303,7 +305,7 @@ pub struct Fields {
     /// The provider.
     pub provider: Provider,
     /// Id of the connection.
-    pub connection_id: String,
+    pub connection_id: ConnectionId,
     /// Id of the site that has the fields; `null` if it has yet to be chosen.
     pub site_id: Option<String>,
     /// Id of the collection that has the fields; `null` if it has yet to be chosen or the provider has none.
@@ -375,9 +377,9 @@ impl Field {
 
 impl Answer for Integration {
     fn head(&self) -> Head {
-        let etag = |id: &String| Some(format!("{id}-{}", self.version?));
+        let etag = |id: ConnectionId| Some(format!("{id}-{}", self.version?));
         Head {
-            etag: self.connection_id.as_ref().and_then(etag),
+            etag: self.connection_id.and_then(etag),
             location: Some(format!("integrations/{}", self.provider)),
             ..Head::default()
         }

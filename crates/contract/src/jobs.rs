@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Answer, Head, Instant, actions::AllowedActions, declare::operation, error::Problem, words::words,
+    Answer, Head, Instant, actions::AllowedActions, declare::operation, error::Problem, ids::JobId,
+    words::words,
 };
 
 words! {
@@ -73,7 +74,7 @@ operation! {
 pub struct Job {
     /// Identifier (UUIDv7).
     #[schemars(example = &"01936f31-5f0b-7a01-9d3c-6f5e4d3c2b1a")]
-    pub id: String,
+    pub id: JobId,
     /// Type of work, such as `audit`.
     #[serde(rename = "type")]
     #[schemars(example = &"audit")]

@@ -18,6 +18,7 @@ pub mod diffs;
 pub mod error;
 pub mod events;
 pub mod faqs;
+pub mod ids;
 pub mod instant;
 pub mod integrations;
 pub mod issues;

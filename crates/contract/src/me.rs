@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Answer, Instant, declare::operation, projects::ProjectRef};
+use crate::{Answer, Instant, declare::operation, ids::CredentialId, projects::ProjectRef};
 
 operation! {
     /// Returns the credential in use, its scopes and its project.
@@ -28,7 +28,7 @@ pub struct Me {
 pub struct ApiKey {
     /// Id of the key.
     #[schemars(example = &"01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4d")]
-    pub id: String,
+    pub id: CredentialId,
     /// Label of the key.
     #[schemars(example = &"agent")]
     pub name: String,

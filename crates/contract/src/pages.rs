@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Answer, Instant,
     declare::operation,
+    ids::{IssueId, PageId},
     issues::{OccurrenceState, Severity},
     missing::MissingReason,
     words::words,
@@ -47,7 +48,7 @@ operation! {
 pub struct Page {
     /// Identifier (UUIDv5 of project and normalised URL): stable across audits.
     #[schemars(example = &"8d1f6a4c-2b3e-5f70-a1b2-c3d4e5f60718")]
-    pub id: String,
+    pub id: PageId,
     /// URL as fetched.
     #[schemars(example = &"https://example.com/a")]
     pub url: String,
@@ -198,7 +199,7 @@ pub struct PageLink {
     /// Id of the other page; `null` if it is on another site or was not fetched.
     #[serde(rename = "page_id")]
     #[schemars(example = &"8d1f6a4c-2b3e-5f70-a1b2-c3d4e5f60718")]
-    pub page_id: Option<String>,
+    pub page_id: Option<PageId>,
     /// URL of the other page.
     #[schemars(example = &"https://example.com/b")]
     pub url: String,
@@ -220,7 +221,7 @@ pub struct PageIssue {
     /// Id of the issue.
     #[serde(rename = "issue_id")]
     #[schemars(example = &"5b7c1d0e-3f6a-5b8e-9c4d-2a1f0e9d8c7b")]
-    pub issue_id: String,
+    pub issue_id: IssueId,
     /// Id of the check.
     #[schemars(example = &"title-missing")]
     pub check_id: String,

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Answer, Head, Instant, declare::operation};
+use crate::{Answer, Head, Instant, declare::operation, ids::ProjectId};
 
 operation! {
     /// Returns the project that the API key belongs to.
@@ -37,7 +37,7 @@ operation! {
 pub struct ProjectRef {
     /// Identifier (UUID).
     #[schemars(example = &"01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c")]
-    pub id: String,
+    pub id: ProjectId,
     /// Name.
     #[schemars(example = &"Example")]
     pub name: String,
@@ -52,7 +52,7 @@ pub struct ProjectRef {
 pub struct Project {
     /// Identifier (UUID).
     #[schemars(example = &"01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c")]
-    pub id: String,
+    pub id: ProjectId,
     /// Name.
     #[schemars(example = &"Example")]
     pub name: String,

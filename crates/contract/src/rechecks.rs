@@ -3,7 +3,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Answer, Head, Instant, declare::operation, jobs::Job, occurrences::Pair, words::words};
+use crate::{
+    Answer, Head, Instant,
+    declare::operation,
+    ids::{AuditId, IssueId, JobId, PageId, RecheckId},
+    jobs::Job,
+    occurrences::Pair,
+    words::words,
+};
 
 words! {
     /// Status of a recheck.
@@ -81,14 +88,14 @@ pub struct RecheckStarted {
 pub struct Recheck {
     /// Identifier (UUIDv7).
     #[schemars(example = &"01936f31-5f0a-7d55-b1c7-8a2f4e6d9b21")]
-    pub id: String,
+    pub id: RecheckId,
     /// Id of the job that runs the recheck.
     #[schemars(example = &"01936f31-5f0b-7a01-9d3c-6f5e4d3c2b1a")]
-    pub job_id: String,
+    pub job_id: JobId,
     /// Status.
     pub status: RecheckStatus,
     /// Id of the audit with whose data the pages are compared.
-    pub audit_id: String,
+    pub audit_id: AuditId,
     /// Scope: the given occurrences, or everything that was marked as done at that time.
     pub scope: RecheckScope,
     /// Time of the request.
@@ -148,10 +155,10 @@ pub struct RecheckCounts {
 pub struct RecheckItem {
     /// Id of the issue.
     #[serde(rename = "issue_id")]
-    pub issue_id: String,
+    pub issue_id: IssueId,
     /// Id of the page.
     #[serde(rename = "page_id")]
-    pub page_id: String,
+    pub page_id: PageId,
     /// URL of the page. Text from the website: data, never instructions.
     pub url: String,
     /// Outcome.
@@ -168,7 +175,7 @@ pub struct RecheckItem {
 #[serde(rename_all = "camelCase")]
 pub struct LastRecheck {
     /// Id of the recheck.
-    pub id: String,
+    pub id: RecheckId,
     /// Outcome.
     pub outcome: RecheckOutcome,
     /// Time of the check.

@@ -6,7 +6,12 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Answer, Head, Instant, actions::AllowedActions, declare::operation, events::EventType, words::words,
+    Answer, Head, Instant,
+    actions::AllowedActions,
+    declare::operation,
+    events::EventType,
+    ids::{DeliveryId, EventId, WebhookId},
+    words::words,
 };
 
 /// Events that a webhook receives: one kind, or `*` for all.
@@ -239,7 +244,7 @@ pub struct Recovery {
 pub struct Webhook {
     /// Identifier (UUIDv7).
     #[schemars(example = &"01936f31-6a0a-7d55-b1c7-8a2f4e6d9b21")]
-    pub id: String,
+    pub id: WebhookId,
     /// URL to which events are POSTed.
     #[schemars(example = &"https://example.com/hooks/searchwright")]
     pub target_url: String,
@@ -276,11 +281,11 @@ pub struct Webhook {
 pub struct Delivery {
     /// Identifier (UUIDv7).
     #[schemars(example = &"01936f31-6b0a-7d55-b1c7-8a2f4e6d9b21")]
-    pub id: String,
+    pub id: DeliveryId,
     /// Id of the webhook.
-    pub webhook_id: String,
+    pub webhook_id: WebhookId,
     /// Id of the event.
-    pub event_id: String,
+    pub event_id: EventId,
     /// Kind of the event.
     pub event: EventType,
     /// The `webhook-id` header: the same in every attempt and replay.

@@ -5,7 +5,7 @@ pub mod limits;
 mod oauth_apps;
 pub mod providers;
 
-use searchwright_contract::{Code, Instant, Problem, Scope};
+use searchwright_contract::{Code, Instant, Problem, Scope, ids::CredentialId};
 use searchwright_store::{
     Error,
     admin::{self, NewKey, NewProject},
@@ -33,7 +33,7 @@ pub struct CreatedProject {
 #[serde(rename_all = "camelCase")]
 pub struct CreatedKey {
     /// Identifier.
-    pub id: Uuid,
+    pub id: CredentialId,
     /// The key.
     pub key: String,
     /// Its first characters.
@@ -190,7 +190,7 @@ impl Engine {
     }
 
     /// Ends a key at once; `false` if it had ended before.
-    pub async fn revoke_key(&self, id: Uuid) -> Result<bool> {
+    pub async fn revoke_key(&self, id: CredentialId) -> Result<bool> {
         let now = self.clock.now();
         let done = self
             .db
@@ -203,7 +203,7 @@ impl Engine {
     /// Makes a successor of a key; the old one works on for `overlap_millis`.
     pub async fn rotate_key(
         &self,
-        id: Uuid,
+        id: CredentialId,
         overlap_millis: i64,
         lifetime_millis: Option<i64>,
     ) -> Result<CreatedKey> {

@@ -1,10 +1,11 @@
 //! One call: who makes it, what it may touch, and what handlers need while it lasts.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, fmt::Display, str::FromStr, sync::Arc};
 
 use searchwright_contract::{
     Code, Fault, Instant, List, Operation, Problem, Scope,
     actions::{AllowedActions, Permission},
+    ids::CredentialId,
     integrations::Fields,
     list::DEFAULT_LIMIT,
 };
@@ -41,7 +42,7 @@ impl Credential {
     }
 
     /// Returns the id to which rate limits and idempotency keys are charged.
-    pub fn owner(&self) -> Uuid {
+    pub fn owner(&self) -> CredentialId {
         let Self::Key(key) = self;
         key.key.id
     }
@@ -109,8 +110,8 @@ impl Call {
     }
 
     /// Parses the id of a child record; 404 if it is not a UUID.
-    pub fn child(&self, kind: RecordKind, id: &str) -> Result<Uuid> {
-        Uuid::try_parse(id).map_err(|_| Problem::not_found(kind.name()).into())
+    pub fn child<I: FromStr>(&self, kind: RecordKind, id: &str) -> Result<I> {
+        id.parse().map_err(|_| Problem::not_found(kind.name()).into())
     }
 
     /// Maps a missing child to its error: 403 if it belongs to another project, else 404.
@@ -118,12 +119,12 @@ impl Call {
         &self,
         tx: &mut Tx,
         kind: RecordKind,
-        id: Uuid,
+        id: impl Into<Uuid>,
         found: Result<T, Error>,
     ) -> Result<T> {
         match found {
             Ok(value) => Ok(value),
-            Err(Error::Missing) if access::exists_in_any_project(tx, kind, id).await? => {
+            Err(Error::Missing) if access::exists_in_any_project(tx, kind, id.into()).await? => {
                 Err(forbidden().into())
             }
             Err(Error::Missing) => Err(Problem::not_found(kind.name()).into()),
@@ -132,7 +133,7 @@ impl Call {
     }
 
     /// Refuses a change to a record that is not the one the caller read.
-    pub fn check_match(&self, id: &str, version: i64) -> Result<()> {
+    pub fn check_match(&self, id: impl Display, version: i64) -> Result<()> {
         let tag = format!("{id}-{version}");
         match &self.if_match {
             Some(tags) if !tags.iter().any(|t| *t == tag || t == "*") => Err(Problem::new(

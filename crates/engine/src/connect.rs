@@ -8,6 +8,7 @@ use searchwright_contract::{
     Code, Instant, Problem,
     activity::CredentialKind,
     events::{EventType, IntegrationData},
+    ids::{ConnectionId, EventId},
     integrations::Provider,
 };
 use searchwright_outbound::Purpose;
@@ -78,7 +79,7 @@ pub struct ConnectPage {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Connected {
     /// The connection.
-    pub id: Uuid,
+    pub id: ConnectionId,
     /// The provider.
     pub provider: Provider,
     /// Name of the account at the provider.
@@ -293,7 +294,7 @@ impl Engine {
                     let (action, subject) = ("integrations.connected", provider.as_str().to_owned());
                     let entry = activity::NewActivity::without_credential(entry, action, subject, by);
                     activity::insert(tx, scope, entry, now).await?;
-                    Ok::<Uuid, crate::Failure>(id)
+                    Ok::<ConnectionId, crate::Failure>(id)
                 })
             })
             .await?;
@@ -310,15 +311,15 @@ impl Engine {
 pub(crate) async fn announce(
     tx: &mut Tx,
     scope: ProjectScope,
-    event: Uuid,
+    event: EventId,
     kind: EventType,
     provider: Provider,
-    connection: Uuid,
+    connection: ConnectionId,
     now: Instant,
 ) -> Result<(), searchwright_store::Error> {
     let data = json!(IntegrationData {
         provider,
-        connection_id: connection.to_string(),
+        connection_id: connection,
     });
     events::insert(tx, scope, event, kind, &data, now).await
 }

@@ -12,6 +12,7 @@ use searchwright_contract::{
     Instant, Problem, Scope,
     actions::{AllowedActions, Permission},
     events::EventType,
+    ids::{EventId, PostId},
     posts::{
         CheckOutcome, ExternalSource, PostFindings, PostReadability, PostStatus, PostSummary, PostWarning,
         PublicationState, SeoCheck, TextLink,
@@ -41,7 +42,6 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use sources::Sources;
 use url::Url;
-use uuid::Uuid;
 
 use crate::{call::Call, domain::start_url, failure::Result, wire_name};
 
@@ -103,10 +103,9 @@ pub(crate) async fn settle(
     now: Instant,
 ) -> Result<()> {
     let post = &mut record.post;
-    let id = |text: &str| Uuid::try_parse(text).unwrap_or_default();
-    let own = id(&post.summary.id);
-    let keyword_uses = match &post.summary.keyword_id {
-        Some(keyword) => Some(posts::count_others_with_keyword(tx, scope, id(keyword), own).await?),
+    let own = post.summary.id;
+    let keyword_uses = match post.summary.keyword_id {
+        Some(keyword) => Some(posts::count_others_with_keyword(tx, scope, keyword, own).await?),
         None => None,
     };
     let sources = match &post.generation {
@@ -357,9 +356,12 @@ pub(crate) async fn follow(
     now: Instant,
 ) -> searchwright_store::Result<()> {
     let aim = |summary: &PostSummary| {
-        let id = Uuid::try_parse(summary.keyword_id.as_deref()?).ok()?;
+        let keyword = summary.keyword_id?;
         let (has_text, was_live) = (summary.seo_score.is_some(), summary.published_at.is_some());
-        Some((id, keywords::status_from_post(summary.status, has_text, was_live)))
+        Some((
+            keyword,
+            keywords::status_from_post(summary.status, has_text, was_live),
+        ))
     };
     let (old, new) = (old.and_then(aim), aim(new));
     if old == new {
@@ -380,7 +382,7 @@ pub(crate) async fn follow(
 pub(crate) async fn announce(
     tx: &mut Tx,
     scope: ProjectScope,
-    id: Uuid,
+    id: EventId,
     kind: EventType,
     summary: &PostSummary,
     now: Instant,
@@ -388,14 +390,14 @@ pub(crate) async fn announce(
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
     struct Data<'a> {
-        post_id: &'a str,
+        post_id: PostId,
         version: i64,
         status: PostStatus,
         title: Option<&'a str>,
         url: Option<&'a str>,
     }
     let data = json!(Data {
-        post_id: &summary.id,
+        post_id: summary.id,
         version: summary.version,
         status: summary.status,
         title: summary.title.as_deref(),

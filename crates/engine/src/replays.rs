@@ -50,7 +50,7 @@ fn place(scope: ProjectScope, slot: &idempotency::IdempotencyKey) -> SealContext
     SealContext {
         table: "idempotency",
         column: "body",
-        row: slot.owner,
+        row: slot.owner.uuid(),
         project: scope.project(),
     }
 }

@@ -1,10 +1,10 @@
 //! Check rules of a project. An audit stores the rules that it was made with, and everything about its findings follows them:
 //! settings that change meanwhile apply from the next audit on.
 
+use searchwright_contract::ids::AuditId;
 use searchwright_site::checks::{Rules, Settings};
 use searchwright_store::{Tx, access::ProjectScope, audit_settings};
 use serde_json::Value;
-use uuid::Uuid;
 
 use crate::failure::{Result, defect};
 
@@ -17,7 +17,7 @@ pub(crate) fn settings(kept: Option<Value>) -> Result<Settings> {
 }
 
 /// Loads the rules that an audit was made with, of its version of the ruleset.
-pub(crate) async fn load(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result<Rules> {
+pub(crate) async fn load(tx: &mut Tx, scope: ProjectScope, audit: AuditId) -> Result<Rules> {
     let (kept, version) = audit_settings::find_for_audit(tx, scope, audit)
         .await?
         .unwrap_or_default();

@@ -1,5 +1,6 @@
 //! Report of `try` when the audit has ended: the score, the most important issues, and next steps.
 
+use searchwright_contract::ids::ProjectId;
 use std::fmt::Write as _;
 
 use searchwright_cli::{CliError, Client, output::plain};
@@ -14,7 +15,7 @@ const ISSUES: u8 = 6;
 const PAGES: u8 = 3;
 
 /// The report of an audit that has ended.
-pub async fn report(client: &Client, project: &str, audit: &Audit) -> Result<String, CliError> {
+pub async fn report(client: &Client, project: ProjectId, audit: &Audit) -> Result<String, CliError> {
     let mut text = String::new();
     let score = audit.health_score.map_or_else(
         || "not available: no page responded".to_owned(),
@@ -41,7 +42,7 @@ pub async fn report(client: &Client, project: &str, audit: &Audit) -> Result<Str
         let _ = writeln!(text, "Failed        {}: {}", error.code, error.message);
     }
     let query = ListIssues {
-        project_id: project.to_owned(),
+        project_id: project.to_string(),
         status: Some(IssueStatus::Active),
         severity: None,
         category: None,
@@ -61,7 +62,7 @@ pub async fn report(client: &Client, project: &str, audit: &Audit) -> Result<Str
 async fn describe(
     text: &mut String,
     client: &Client,
-    project: &str,
+    project: ProjectId,
     number: usize,
     issue: &Issue,
 ) -> Result<(), CliError> {
@@ -74,8 +75,8 @@ async fn describe(
     let _ = writeln!(text, "   {}", issue.recommendation);
     let _ = writeln!(text, "   How to verify: {}", issue.how_to_verify);
     let query = ListOccurrences {
-        project_id: project.to_owned(),
-        issue_id: issue.id.clone(),
+        project_id: project.to_string(),
+        issue_id: issue.id.to_string(),
         state: None,
         limit: Some(PAGES),
         cursor: None,

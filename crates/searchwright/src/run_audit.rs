@@ -154,7 +154,7 @@ async fn show(client: &Client, audit: &Audit, run: &RunAudit, json: bool) -> Res
             return output::print("audits.get", &audit, true);
         }
     }
-    let text = report(client, &audit.project_id, audit).await?;
+    let text = report(client, audit.project_id, audit).await?;
     writeln!(std::io::stdout().lock(), "{text}")?;
     Ok(())
 }

@@ -106,7 +106,7 @@ async fn audit(server: &serve::Server, target: &Url, max_pages: u32) -> Result<E
     };
     let started = client.call(&start).await?;
     let audit = follow::audit(&client, started.audit).await?;
-    let text = report(&client, &project.to_string(), &audit).await?;
+    let text = report(&client, audit.project_id, &audit).await?;
     let mut out = std::io::stdout().lock();
     writeln!(out, "{text}")?;
     writeln!(

@@ -1,5 +1,6 @@
 //! The state that every request handler shares.
 
+use searchwright_contract::ids::CredentialId;
 use std::sync::{
     Arc,
     atomic::{AtomicBool, Ordering},
@@ -27,7 +28,7 @@ pub struct App {
     /// Places for requests under way.
     pub turns: Arc<Semaphore>,
     /// Places by credential.
-    pub concurrency: Concurrency<Uuid>,
+    pub concurrency: Concurrency<CredentialId>,
     /// Bodies on their way in.
     pub intake: Intake,
     /// Quotas by owner and kind.
@@ -66,7 +67,7 @@ impl App {
         id.push_str(
             self.engine
                 .clock
-                .id()
+                .id::<Uuid>()
                 .as_hyphenated()
                 .encode_lower(&mut Uuid::encode_buffer()),
         );

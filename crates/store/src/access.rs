@@ -3,7 +3,7 @@
 //! A [`ProjectScope`] can only come from the database: from a key joined to its project, or from a leased job.
 //! Every function on project data takes one.
 
-use searchwright_contract::{Instant, Scope, projects::ProjectRef};
+use searchwright_contract::{Instant, Scope, ids::CredentialId, projects::ProjectRef};
 use subtle::ConstantTimeEq as _;
 use uuid::Uuid;
 
@@ -45,7 +45,7 @@ pub struct KeyAccess {
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeyRecord {
     /// Identifier.
-    pub id: Uuid,
+    pub id: CredentialId,
     /// Label.
     pub name: String,
     /// First characters of the key, to recognise it by.
@@ -65,7 +65,7 @@ pub struct KeyRecord {
 impl KeyAccess {
     /// Returns the scope if `project_id` is the project of this key. Malformed, unknown and foreign ids are not told apart.
     pub fn scope_for(&self, project_id: &str) -> Option<ProjectScope> {
-        (project_id == self.project.id).then_some(self.scope)
+        (project_id == self.project.id.to_string()).then_some(self.scope)
     }
 
     /// Scope of the key's own project.
@@ -97,7 +97,7 @@ pub async fn find_key_by_digest(tx: &mut Tx, digest: &[u8; 32]) -> Result<Option
 }
 
 /// Returns ids and labels of the keys of a project, revoked ones included.
-pub async fn list_key_names(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<(Uuid, String)>> {
+pub async fn list_key_names(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<(CredentialId, String)>> {
     sql("SELECT id, name FROM api_keys WHERE project_id = $1")
         .bind(scope.project())
         .fetch_all(tx, |c| Ok((c.take()?, c.take()?)))
@@ -110,7 +110,7 @@ fn key_access(c: &mut Cells<'_>) -> Result<KeyAccess> {
     Ok(KeyAccess {
         key,
         project: ProjectRef {
-            id: project.to_string(),
+            id: project.into(),
             name: c.take()?,
             domain: c.take()?,
         },
@@ -134,7 +134,7 @@ fn key_record(c: &mut Cells<'_>) -> Result<KeyRecord> {
 }
 
 /// Records the last use of keys. An older time never replaces a newer one.
-pub async fn record_key_uses(tx: &mut Tx, uses: Vec<(Uuid, Instant)>) -> Result<()> {
+pub async fn record_key_uses(tx: &mut Tx, uses: Vec<(CredentialId, Instant)>) -> Result<()> {
     let rows = uses
         .into_iter()
         .map(|(id, at)| vec![id.into(), at.into()])

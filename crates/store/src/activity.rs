@@ -3,6 +3,7 @@
 use searchwright_contract::{
     Instant,
     activity::{Activity, CredentialKind, UsedCredential},
+    ids::{ActivityId, CredentialId},
 };
 use uuid::Uuid;
 
@@ -15,7 +16,7 @@ pub const RETENTION_DAYS: i64 = 400;
 #[derive(Clone, Debug)]
 pub struct NewActivity {
     /// Identifier, UUIDv7 of now: the order of ids is the order of entries.
-    pub id: Uuid,
+    pub id: ActivityId,
     /// Name of the operation.
     pub action: &'static str,
     /// Id of the record that was changed or created.
@@ -23,20 +24,25 @@ pub struct NewActivity {
     /// Kind of the credential.
     pub kind: CredentialKind,
     /// Id of the credential.
-    pub credential: Uuid,
+    pub credential: CredentialId,
     /// Label of the credential at this time; it may be renamed or deleted later.
     pub name: String,
 }
 
 impl NewActivity {
     /// Creates the entry of a change that was made without a credential.
-    pub fn without_credential(id: Uuid, action: &'static str, subject: String, kind: CredentialKind) -> Self {
+    pub fn without_credential(
+        id: ActivityId,
+        action: &'static str,
+        subject: String,
+        kind: CredentialKind,
+    ) -> Self {
         Self {
             id,
             action,
             subject: Some(subject),
             kind,
-            credential: Uuid::nil(),
+            credential: Uuid::nil().into(),
             name: String::new(),
         }
     }
@@ -62,22 +68,22 @@ pub async fn insert(tx: &mut Tx, scope: ProjectScope, new: NewActivity, now: Ins
 pub async fn list(
     tx: &mut Tx,
     scope: ProjectScope,
-    before: Option<Uuid>,
+    before: Option<ActivityId>,
     limit: u32,
 ) -> Result<Vec<Activity>> {
     sql("SELECT id, action, subject, credential_kind, credential_id, credential_name, created_at FROM activity
          WHERE project_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3")
     .bind(scope.project())
-    .bind(before.unwrap_or(Uuid::max()))
+    .bind(before.unwrap_or(ActivityId::MAX))
     .bind(limit)
     .fetch_all(tx, |c| {
         Ok(Activity {
-            id: c.take::<Uuid>()?.to_string(),
+            id: c.take()?,
             action: c.take()?,
             subject: c.take()?,
             credential: UsedCredential {
                 kind: c.parse()?,
-                id: c.take::<Uuid>()?.to_string(),
+                id: c.take()?,
                 name: c.take()?,
             },
             created_at: c.take()?,

@@ -1,6 +1,6 @@
 //! Operations of the operator on the server itself: workspaces, projects and keys. Not reachable through the API.
 
-use searchwright_contract::Instant;
+use searchwright_contract::{Instant, ids::CredentialId};
 use uuid::Uuid;
 
 use crate::{Error, Result, Tx, access::ProjectScope, sql};
@@ -20,7 +20,7 @@ pub struct NewProject {
 #[derive(Clone, Debug)]
 pub struct NewKey {
     /// Identifier.
-    pub id: Uuid,
+    pub id: CredentialId,
     /// Project it gives access to.
     pub project: Uuid,
     /// Label.
@@ -110,7 +110,7 @@ pub async fn create_key(tx: &mut Tx, key: NewKey, now: Instant) -> Result<()> {
 }
 
 /// Revokes a key; [`Error::Missing`] if there is none, `false` if it was revoked before.
-pub async fn revoke_key(tx: &mut Tx, id: Uuid, now: Instant) -> Result<bool> {
+pub async fn revoke_key(tx: &mut Tx, id: CredentialId, now: Instant) -> Result<bool> {
     let known: Option<bool> = sql("SELECT revoked_at IS NOT NULL FROM api_keys WHERE id = $1")
         .bind(id)
         .fetch_optional(tx, |c| c.take())
@@ -150,7 +150,7 @@ pub struct RetiredKey {
 }
 
 /// Makes a live key expire at `until` or earlier, and returns the fields that its successor inherits.
-pub async fn retire_key(tx: &mut Tx, id: Uuid, until: Instant, now: Instant) -> Result<RetiredKey> {
+pub async fn retire_key(tx: &mut Tx, id: CredentialId, until: Instant, now: Instant) -> Result<RetiredKey> {
     let old = sql("SELECT project_id, name, scopes, read_only FROM api_keys WHERE id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)")
         .bind(id)
         .bind(now)

@@ -1,5 +1,6 @@
 //! Settings for the audits of a project, and those that each audit was started with.
 
+use searchwright_contract::ids::AuditId;
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -44,7 +45,7 @@ pub async fn set(tx: &mut Tx, project: Uuid, settings: Option<Value>) -> Result<
 pub async fn find_for_audit(
     tx: &mut Tx,
     scope: ProjectScope,
-    audit: Uuid,
+    audit: AuditId,
 ) -> Result<Option<(Option<Value>, String)>> {
     sql("SELECT settings, ruleset_version FROM audits WHERE project_id = $1 AND id = $2")
         .bind(scope.project())

@@ -7,9 +7,9 @@ use searchwright_contract::{
     actions::AllowedActions,
     audits::{Audit, AuditConfig, AuditError, AuditProgress, AuditStatus, AuditTotals},
     diffs::ChangeCounts,
+    ids::{AuditId, JobId},
     missing::MissingReason,
 };
-use uuid::Uuid;
 
 use crate::{Cells, Json, Result, Tx, access::ProjectScope, sql};
 
@@ -17,9 +17,9 @@ use crate::{Cells, Json, Result, Tx, access::ProjectScope, sql};
 #[derive(Clone, Debug)]
 pub struct NewAudit {
     /// Identifier, UUIDv7 of now.
-    pub id: Uuid,
+    pub id: AuditId,
     /// Job that runs it.
-    pub job_id: Uuid,
+    pub job_id: JobId,
     /// First URL of the crawl.
     pub start_url: String,
     /// Limits of the crawl.
@@ -44,9 +44,9 @@ macro_rules! columns {
 
 fn audit(c: &mut Cells<'_>) -> Result<Audit> {
     let mut audit = Audit {
-        id: c.take::<Uuid>()?.to_string(),
-        project_id: c.take::<Uuid>()?.to_string(),
-        job_id: c.take::<Uuid>()?.to_string(),
+        id: c.take()?,
+        project_id: c.take()?,
+        job_id: c.take()?,
         status: c.parse()?,
         trigger: c.parse()?,
         start_url: c.take()?,
@@ -77,7 +77,7 @@ fn audit(c: &mut Cells<'_>) -> Result<Audit> {
             notices: c.take()?,
             issues: c.take()?,
         }),
-        previous_audit_id: c.take::<Option<Uuid>>()?.map(|id| id.to_string()),
+        previous_audit_id: c.take()?,
         since_previous: None,
         changes: c.take_json_optional()?,
         error: None,
@@ -122,7 +122,7 @@ pub async fn create(tx: &mut Tx, scope: ProjectScope, new: NewAudit, now: Instan
 }
 
 /// Returns the newest audit with results.
-pub async fn find_newest_finished(tx: &mut Tx, scope: ProjectScope) -> Result<Option<Uuid>> {
+pub async fn find_newest_finished(tx: &mut Tx, scope: ProjectScope) -> Result<Option<AuditId>> {
     sql("SELECT id FROM audits WHERE project_id = $1 AND status IN ('completed', 'partial') ORDER BY id DESC LIMIT 1")
         .bind(scope.project())
         .fetch_optional(tx, |c| c.take())
@@ -150,12 +150,12 @@ pub async fn list(
     tx: &mut Tx,
     scope: ProjectScope,
     status: Option<AuditStatus>,
-    before: Option<Uuid>,
+    before: Option<AuditId>,
     limit: u32,
 ) -> Result<Vec<Audit>> {
     sql(columns!("SELECT" "FROM audits WHERE project_id = $1 AND id < $2 AND (CAST($4 AS TEXT) IS NULL OR status = $4) ORDER BY id DESC LIMIT $3"))
         .bind(scope.project())
-        .bind(before.unwrap_or(Uuid::max()))
+        .bind(before.unwrap_or(AuditId::MAX))
         .bind(limit)
         .bind(status.map(AuditStatus::as_str))
         .fetch_all(tx, audit)
@@ -163,7 +163,7 @@ pub async fn list(
 }
 
 /// Returns an audit; [`Error::Missing`](crate::Error::Missing) if the project has none of this id.
-pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Audit> {
+pub async fn get(tx: &mut Tx, scope: ProjectScope, id: AuditId) -> Result<Audit> {
     sql(columns!("SELECT" "FROM audits WHERE project_id = $1 AND id = $2"))
         .bind(scope.project())
         .bind(id)
@@ -172,7 +172,7 @@ pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Audit> {
 }
 
 /// Returns audits in the order of `ids`.
-pub async fn get_each(tx: &mut Tx, scope: ProjectScope, ids: &[Uuid]) -> Result<Vec<Option<Audit>>> {
+pub async fn get_each(tx: &mut Tx, scope: ProjectScope, ids: &[AuditId]) -> Result<Vec<Option<Audit>>> {
     sql(columns!("SELECT" "FROM audits WHERE project_id = $1 AND id = $2"))
         .bind(scope.project())
         .fetch_optional_each(tx, ids.iter().map(|id| vec![(*id).into()]).collect(), audit)
@@ -183,7 +183,7 @@ pub async fn get_each(tx: &mut Tx, scope: ProjectScope, ids: &[Uuid]) -> Result<
 pub async fn set_status(
     tx: &mut Tx,
     scope: ProjectScope,
-    id: Uuid,
+    id: AuditId,
     status: AuditStatus,
     now: Instant,
 ) -> Result<()> {
@@ -201,7 +201,12 @@ pub async fn set_status(
 }
 
 /// Sets the progress of the crawl.
-pub async fn set_progress(tx: &mut Tx, scope: ProjectScope, id: Uuid, progress: AuditProgress) -> Result<()> {
+pub async fn set_progress(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    id: AuditId,
+    progress: AuditProgress,
+) -> Result<()> {
     sql("UPDATE audits SET discovered = $3, fetched = $4, queued = $5, failed = $6, blocked = $7, version = version + 1 WHERE project_id = $1 AND id = $2")
         .bind(scope.project())
         .bind(id)
@@ -242,7 +247,7 @@ pub struct AuditOutcome {
 pub async fn finish(
     tx: &mut Tx,
     scope: ProjectScope,
-    id: Uuid,
+    id: AuditId,
     status: AuditStatus,
     outcome: AuditOutcome,
     now: Instant,
@@ -279,7 +284,7 @@ pub async fn finish(
 pub async fn rescore(
     tx: &mut Tx,
     scope: ProjectScope,
-    id: Uuid,
+    id: AuditId,
     score: Option<u8>,
     error_free_pages_pct: Option<f64>,
     category_scores: Option<BTreeMap<String, u8>>,

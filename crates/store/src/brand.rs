@@ -5,9 +5,9 @@ use searchwright_contract::{
     Instant,
     actions::AllowedActions,
     brand::{Item, Profile},
+    ids::ItemId,
 };
 use serde::{Serialize, de::DeserializeOwned};
-use uuid::Uuid;
 
 use crate::{Cells, Error, Json, Param, Result, Tx, access::ProjectScope, sql};
 
@@ -87,7 +87,7 @@ pub async fn set_profile(
 
 fn read_item<T: DeserializeOwned>(c: &mut Cells<'_>) -> Result<Item<T>> {
     Ok(Item {
-        id: c.take::<Uuid>()?.to_string(),
+        id: c.take()?,
         data: c.take_json()?,
         version: c.take()?,
         created_at: c.take()?,
@@ -101,14 +101,14 @@ pub async fn list<T: DeserializeOwned>(
     tx: &mut Tx,
     scope: ProjectScope,
     resource: Resource,
-    before: Option<Uuid>,
+    before: Option<ItemId>,
     limit: u32,
 ) -> Result<Vec<Item<T>>> {
     sql("SELECT id, data, version, created_at, updated_at FROM brand_items
          WHERE project_id = $1 AND resource = $2 AND id < $3 ORDER BY id DESC LIMIT $4")
     .bind(scope.project())
     .bind(resource.as_str())
-    .bind(before.unwrap_or(Uuid::max()))
+    .bind(before.unwrap_or(ItemId::MAX))
     .bind(limit)
     .fetch_all(tx, read_item)
     .await
@@ -119,7 +119,7 @@ pub async fn get<T: DeserializeOwned>(
     tx: &mut Tx,
     scope: ProjectScope,
     resource: Resource,
-    id: Uuid,
+    id: ItemId,
 ) -> Result<Item<T>> {
     sql("SELECT id, data, version, created_at, updated_at FROM brand_items
          WHERE project_id = $1 AND resource = $2 AND id = $3")
@@ -145,7 +145,7 @@ pub async fn find_by_key(
     scope: ProjectScope,
     resource: Resource,
     key: &str,
-) -> Result<Option<Uuid>> {
+) -> Result<Option<ItemId>> {
     sql("SELECT item_id FROM brand_keys WHERE project_id = $1 AND resource = $2 AND key = $3")
         .bind(scope.project())
         .bind(resource.as_str())
@@ -158,7 +158,7 @@ pub async fn find_by_key(
 #[derive(Clone, Debug)]
 pub struct NewItem<T> {
     /// Identifier, UUIDv7 of now.
-    pub id: Uuid,
+    pub id: ItemId,
     /// Content.
     pub data: T,
     /// Keys that no other item of the resource may have.
@@ -190,7 +190,7 @@ pub async fn create<T: Serialize>(
     insert_keys(tx, scope, resource, keys.collect()).await
 }
 
-fn key_rows(id: Uuid, keys: &[String]) -> impl Iterator<Item = Vec<Param>> {
+fn key_rows(id: ItemId, keys: &[String]) -> impl Iterator<Item = Vec<Param>> {
     keys.iter().map(move |key| vec![key.into(), id.into()])
 }
 
@@ -243,7 +243,7 @@ pub async fn update<T: Serialize + DeserializeOwned>(
 }
 
 /// Deletes an item with its keys; [`Error::Missing`] if the project has none of this id.
-pub async fn delete(tx: &mut Tx, scope: ProjectScope, resource: Resource, id: Uuid) -> Result<()> {
+pub async fn delete(tx: &mut Tx, scope: ProjectScope, resource: Resource, id: ItemId) -> Result<()> {
     let gone = sql("DELETE FROM brand_items WHERE project_id = $1 AND resource = $2 AND id = $3")
         .bind(scope.project())
         .bind(resource.as_str())
@@ -254,7 +254,7 @@ pub async fn delete(tx: &mut Tx, scope: ProjectScope, resource: Resource, id: Uu
 }
 
 /// Counts the calls to action of a product.
-pub async fn count_ctas_of_product(tx: &mut Tx, scope: ProjectScope, product: Uuid) -> Result<u64> {
+pub async fn count_ctas_of_product(tx: &mut Tx, scope: ProjectScope, product: ItemId) -> Result<u64> {
     sql("SELECT count(*) FROM brand_items
          WHERE project_id = $1 AND resource = 'ctas' AND data ->> 'productId' = $2")
     .bind(scope.project())

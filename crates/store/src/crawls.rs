@@ -1,8 +1,7 @@
 //! Stored crawls: numbered batches of pages, each whole or absent, so that a crawl resumes after a crash; and the last
 //! robots.txt of a site, which outlives the crawl.
 
-use searchwright_contract::Instant;
-use uuid::Uuid;
+use searchwright_contract::{Instant, ids::AuditId};
 
 use crate::{Result, Tx, access::ProjectScope, sql};
 
@@ -23,7 +22,7 @@ pub struct PackedBatch {
 pub async fn insert_batch(
     tx: &mut Tx,
     scope: ProjectScope,
-    audit: Uuid,
+    audit: AuditId,
     number: u32,
     batch: PackedBatch,
 ) -> Result<()> {
@@ -74,7 +73,7 @@ pub async fn find_robots(tx: &mut Tx, scope: ProjectScope) -> Result<Option<(Ins
 pub async fn list_validators(
     tx: &mut Tx,
     scope: ProjectScope,
-    audit: Uuid,
+    audit: AuditId,
     from: u32,
     limit: u32,
 ) -> Result<Vec<(u32, Vec<u8>)>> {
@@ -91,7 +90,7 @@ pub async fn list_validators(
 pub async fn find_batch(
     tx: &mut Tx,
     scope: ProjectScope,
-    audit: Uuid,
+    audit: AuditId,
     number: u32,
 ) -> Result<Option<Vec<u8>>> {
     sql("SELECT data FROM crawl_batches WHERE project_id = $1 AND audit_id = $2 AND number = $3")
@@ -106,7 +105,7 @@ pub async fn find_batch(
 pub async fn find_batches(
     tx: &mut Tx,
     scope: ProjectScope,
-    audit: Uuid,
+    audit: AuditId,
     numbers: &[u32],
 ) -> Result<Vec<Option<Vec<u8>>>> {
     sql("SELECT data FROM crawl_batches WHERE project_id = $1 AND audit_id = $2 AND number = $3")
@@ -124,7 +123,7 @@ pub async fn find_batches(
 pub async fn find_texts(
     tx: &mut Tx,
     scope: ProjectScope,
-    audit: Uuid,
+    audit: AuditId,
     number: u32,
 ) -> Result<Option<Vec<u8>>> {
     let texts =
@@ -138,7 +137,7 @@ pub async fn find_texts(
 }
 
 /// Counts the batches of an audit whose texts are kept, which are its first.
-pub async fn count_batches_with_texts(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result<u32> {
+pub async fn count_batches_with_texts(tx: &mut Tx, scope: ProjectScope, audit: AuditId) -> Result<u32> {
     sql("SELECT count(*) FROM crawl_batches WHERE project_id = $1 AND audit_id = $2 AND texts IS NOT NULL")
         .bind(scope.project())
         .bind(audit)
@@ -157,7 +156,7 @@ pub async fn list_sketches(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<Vec<u
 }
 
 /// Deletes the crawls of all audits but this one.
-pub async fn delete_others(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result<()> {
+pub async fn delete_others(tx: &mut Tx, scope: ProjectScope, audit: AuditId) -> Result<()> {
     for text in [
         "DELETE FROM crawl_batches WHERE project_id = $1 AND audit_id <> $2",
         "DELETE FROM crawl_validators WHERE project_id = $1 AND audit_id <> $2",

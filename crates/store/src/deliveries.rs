@@ -6,9 +6,9 @@ use searchwright_contract::{
     Instant,
     actions::AllowedActions,
     events::EventType,
+    ids::{DeliveryId, EventId, WebhookId},
     webhooks::{Attempt, Delivery, DeliveryStatus},
 };
-use uuid::Uuid;
 
 use crate::{Cells, Param, Result, Tx, access::ProjectScope, sql};
 
@@ -19,8 +19,8 @@ const MAX_SHOWN_ATTEMPTS: u32 = 10;
 pub async fn create(
     tx: &mut Tx,
     scope: ProjectScope,
-    webhook: Uuid,
-    event: Uuid,
+    webhook: WebhookId,
+    event: EventId,
     kind: EventType,
     now: Instant,
 ) -> Result<()> {
@@ -36,7 +36,13 @@ pub async fn create(
 }
 
 /// Queues a finished delivery again; `false` if it is not finished.
-pub async fn replay(tx: &mut Tx, scope: ProjectScope, webhook: Uuid, id: Uuid, now: Instant) -> Result<bool> {
+pub async fn replay(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    webhook: WebhookId,
+    id: DeliveryId,
+    now: Instant,
+) -> Result<bool> {
     let touched = sql(
         "UPDATE deliveries SET status = 'pending', tries = 0, next_at = $4, finished_at = NULL
          WHERE project_id = $1 AND webhook_id = $2 AND id = $3 AND status <> 'pending'",
@@ -54,7 +60,7 @@ pub async fn replay(tx: &mut Tx, scope: ProjectScope, webhook: Uuid, id: Uuid, n
 pub async fn recover(
     tx: &mut Tx,
     scope: ProjectScope,
-    webhook: Uuid,
+    webhook: WebhookId,
     since: Instant,
     limit: u32,
     now: Instant,
@@ -82,12 +88,12 @@ macro_rules! columns {
     };
 }
 
-fn read_delivery(c: &mut Cells<'_>, webhook: Uuid) -> Result<Delivery> {
-    let id: Uuid = c.take()?;
+fn read_delivery(c: &mut Cells<'_>, webhook: WebhookId) -> Result<Delivery> {
+    let id: DeliveryId = c.take()?;
     Ok(Delivery {
-        id: id.to_string(),
-        webhook_id: webhook.to_string(),
-        event_id: id.to_string(),
+        id,
+        webhook_id: webhook,
+        event_id: id.into(),
         event: c.parse()?,
         message_id: message_id(id),
         status: c.parse()?,
@@ -101,8 +107,8 @@ fn read_delivery(c: &mut Cells<'_>, webhook: Uuid) -> Result<Delivery> {
 }
 
 /// Returns the id by which receivers recognise a message.
-pub fn message_id(id: Uuid) -> String {
-    format!("msg_{}", id.simple())
+pub fn message_id(id: DeliveryId) -> String {
+    format!("msg_{}", id.uuid().simple())
 }
 
 /// Filters and cursor of a list.
@@ -111,7 +117,7 @@ pub struct DeliveryQuery {
     /// Only this status.
     pub status: Option<DeliveryStatus>,
     /// Last row of the previous page.
-    pub before: Option<Uuid>,
+    pub before: Option<DeliveryId>,
     /// Maximum number of rows.
     pub limit: u32,
 }
@@ -120,7 +126,7 @@ pub struct DeliveryQuery {
 pub async fn list(
     tx: &mut Tx,
     scope: ProjectScope,
-    webhook: Uuid,
+    webhook: WebhookId,
     query: DeliveryQuery,
 ) -> Result<Vec<Delivery>> {
     let mut rows = sql(columns!(
@@ -128,7 +134,7 @@ pub async fn list(
     ))
     .bind(scope.project())
     .bind(webhook)
-    .bind(query.before.unwrap_or(Uuid::max()))
+    .bind(query.before.unwrap_or(DeliveryId::MAX))
     .bind(query.status.map(DeliveryStatus::as_str))
     .bind(query.limit)
     .fetch_all(tx, |c| read_delivery(c, webhook))
@@ -138,7 +144,7 @@ pub async fn list(
 }
 
 /// Returns a delivery with its last attempts; [`Error::Missing`](crate::Error::Missing) if there is none of this id.
-pub async fn get(tx: &mut Tx, scope: ProjectScope, webhook: Uuid, id: Uuid) -> Result<Delivery> {
+pub async fn get(tx: &mut Tx, scope: ProjectScope, webhook: WebhookId, id: DeliveryId) -> Result<Delivery> {
     let mut row = sql(columns!("AND id = $3"))
         .bind(scope.project())
         .bind(webhook)
@@ -152,13 +158,11 @@ pub async fn get(tx: &mut Tx, scope: ProjectScope, webhook: Uuid, id: Uuid) -> R
 async fn load_attempts(
     tx: &mut Tx,
     scope: ProjectScope,
-    webhook: Uuid,
+    webhook: WebhookId,
     deliveries: &mut [Delivery],
 ) -> Result<()> {
     let ids = deliveries.iter();
-    let ids: Vec<Vec<Param>> = ids
-        .map(|delivery| vec![Uuid::try_parse(&delivery.id).unwrap_or_default().into()])
-        .collect();
+    let ids: Vec<Vec<Param>> = ids.map(|delivery| vec![delivery.id.into()]).collect();
     let attempts = sql(
         "SELECT at, status_code, error, duration_ms, response FROM delivery_attempts
          WHERE project_id = $1 AND webhook_id = $2 AND delivery_id = $4 ORDER BY number DESC LIMIT $3",

@@ -3,8 +3,8 @@
 use searchwright_contract::{
     Instant,
     events::{Event, EventType},
+    ids::EventId,
 };
-use uuid::Uuid;
 
 use crate::{Cells, Error, Json, Result, Tx, access::ProjectScope, sql};
 
@@ -15,7 +15,7 @@ const RETENTION_DAYS: i64 = 30;
 pub async fn insert(
     tx: &mut Tx,
     scope: ProjectScope,
-    id: Uuid,
+    id: EventId,
     kind: EventType,
     data: &serde_json::Value,
     now: Instant,
@@ -41,16 +41,16 @@ pub async fn insert(
 pub async fn insert_undelivered(
     tx: &mut Tx,
     scope: ProjectScope,
-    id: Uuid,
+    id: EventId,
     kind: EventType,
     data: &serde_json::Value,
     now: Instant,
 ) -> Result<()> {
     let event = Event {
-        id: id.to_string(),
+        id,
         kind,
         timestamp: now,
-        project_id: scope.project().to_string(),
+        project_id: scope.project().into(),
         data: data.clone(),
     };
     let body = serde_json::to_string(&event).map_err(Error::defect)?;
@@ -90,7 +90,7 @@ pub async fn list_after(
     kind: Option<EventType>,
     limit: u32,
 ) -> Result<Vec<PositionedEvent>> {
-    let project = scope.project().to_string();
+    let project = scope.project().into();
     sql("SELECT position, id, kind, created_at, data FROM events
          WHERE project_id = $1 AND position > $2 AND (CAST($3 AS TEXT) IS NULL OR kind = $3) ORDER BY position LIMIT $4")
     .bind(scope.project())
@@ -101,10 +101,10 @@ pub async fn list_after(
         Ok(PositionedEvent {
             position: c.take()?,
             event: Event {
-                id: c.take::<Uuid>()?.to_string(),
+                id: c.take()?,
                 kind: c.parse()?,
                 timestamp: c.take()?,
-                project_id: project.clone(),
+                project_id: project,
                 data: c.take::<Json>()?.0,
             },
         })
@@ -113,7 +113,7 @@ pub async fn list_after(
 }
 
 /// Returns the position of an event.
-pub async fn find_position(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Option<i64>> {
+pub async fn find_position(tx: &mut Tx, scope: ProjectScope, id: EventId) -> Result<Option<i64>> {
     sql("SELECT position FROM events WHERE project_id = $1 AND id = $2")
         .bind(scope.project())
         .bind(id)

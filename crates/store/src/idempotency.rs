@@ -1,7 +1,6 @@
 //! Stored responses, one per Idempotency-Key, written in the transaction of their effect.
 
-use searchwright_contract::Instant;
-use uuid::Uuid;
+use searchwright_contract::{Instant, ids::CredentialId};
 
 use crate::{Json, Result, Tx, access::ProjectScope, sql};
 
@@ -9,7 +8,7 @@ use crate::{Json, Result, Tx, access::ProjectScope, sql};
 #[derive(Clone, Debug)]
 pub struct IdempotencyKey {
     /// Owner of the credential.
-    pub owner: Uuid,
+    pub owner: CredentialId,
     /// Operation name.
     pub route: &'static str,
     /// Value of the Idempotency-Key header.

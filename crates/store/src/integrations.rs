@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 
 use searchwright_contract::{
     Instant,
+    ids::ConnectionId,
     integrations::{IntegrationError, Provider, Readiness},
 };
 use secrecy::{ExposeSecret as _, SecretString};
-use uuid::Uuid;
 
 use crate::{
     Cells, Json, Result, Tx,
@@ -22,7 +22,7 @@ use crate::{
 #[derive(Clone, Debug, PartialEq)]
 pub struct IntegrationRecord {
     /// Identifier.
-    pub id: Uuid,
+    pub id: ConnectionId,
     /// The provider.
     pub provider: Provider,
     /// `Ready` unless the last request failed. A connection whose mapping is incomplete is `Ready` too.
@@ -59,7 +59,7 @@ pub struct IntegrationRecord {
 #[derive(Clone, Debug)]
 pub struct NewIntegration {
     /// Identifier of the row, if there is none for this site; the secrets are bound to it.
-    pub id: Uuid,
+    pub id: ConnectionId,
     /// The provider.
     pub provider: Provider,
     /// Settings, such as URL and account.
@@ -119,11 +119,11 @@ fn read_record(c: &mut Cells<'_>) -> Result<IntegrationRecord> {
     })
 }
 
-fn seal_context(scope: ProjectScope, row: Uuid) -> SealContext<'static> {
+fn seal_context(scope: ProjectScope, id: ConnectionId) -> SealContext<'static> {
     SealContext {
         table: "integrations",
         column: "secret",
-        row,
+        row: id.uuid(),
         project: scope.project(),
     }
 }
@@ -150,7 +150,7 @@ pub async fn find_by_provider(
 }
 
 /// Returns a connection by its id.
-pub async fn find(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Option<IntegrationRecord>> {
+pub async fn find(tx: &mut Tx, scope: ProjectScope, id: ConnectionId) -> Result<Option<IntegrationRecord>> {
     sql(columns!("AND id = $2"))
         .bind(scope.project())
         .bind(id)
@@ -166,7 +166,7 @@ pub async fn connect(
     keyring: &Keyring,
     new: NewIntegration,
     now: Instant,
-) -> Result<Uuid> {
+) -> Result<ConnectionId> {
     let current = find_by_provider(tx, scope, new.provider).await?;
     // One connection per provider: one to another site is removed.
     if let Some(other) = current
@@ -176,7 +176,7 @@ pub async fn connect(
         remove(tx, scope, other.id, now).await?;
     }
     // The row of an earlier connection to this site, removed or not.
-    let same: Option<Uuid> =
+    let same: Option<ConnectionId> =
         sql("SELECT id FROM integrations WHERE project_id = $1 AND provider = $2 AND site_key = $3")
             .bind(scope.project())
             .bind(new.provider.as_str())
@@ -224,7 +224,7 @@ pub async fn find_secret(
     tx: &mut Tx,
     scope: ProjectScope,
     keyring: &Keyring,
-    id: Uuid,
+    id: ConnectionId,
 ) -> Result<Option<SecretString>> {
     let sealed: Option<Option<Vec<u8>>> =
         sql("SELECT secret FROM integrations WHERE project_id = $1 AND id = $2")
@@ -240,7 +240,7 @@ pub async fn find_secret(
 pub async fn update_mapping(
     tx: &mut Tx,
     scope: ProjectScope,
-    id: Uuid,
+    id: ConnectionId,
     mapping: &FieldMapping,
     now: Instant,
 ) -> Result<()> {
@@ -263,7 +263,7 @@ pub async fn update_mapping(
 pub async fn record_outcome(
     tx: &mut Tx,
     scope: ProjectScope,
-    id: Uuid,
+    id: ConnectionId,
     failure: Option<(Readiness, IntegrationError)>,
     now: Instant,
 ) -> Result<bool> {
@@ -290,7 +290,7 @@ pub async fn record_outcome(
 pub async fn update_missing(
     tx: &mut Tx,
     scope: ProjectScope,
-    id: Uuid,
+    id: ConnectionId,
     missing: &[String],
     now: Instant,
 ) -> Result<()> {
@@ -305,7 +305,12 @@ pub async fn update_missing(
 }
 
 /// Records the time of a publication.
-pub async fn record_publication(tx: &mut Tx, scope: ProjectScope, id: Uuid, now: Instant) -> Result<()> {
+pub async fn record_publication(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    id: ConnectionId,
+    now: Instant,
+) -> Result<()> {
     sql("UPDATE integrations SET last_publish_at = $3 WHERE project_id = $1 AND id = $2 AND status <> 'not_connected'")
         .bind(scope.project())
         .bind(id)
@@ -316,7 +321,7 @@ pub async fn record_publication(tx: &mut Tx, scope: ProjectScope, id: Uuid, now:
 }
 
 /// Removes a connection: deletes its secrets, settings and mapping. Returns whether there was one.
-pub async fn remove(tx: &mut Tx, scope: ProjectScope, id: Uuid, now: Instant) -> Result<bool> {
+pub async fn remove(tx: &mut Tx, scope: ProjectScope, id: ConnectionId, now: Instant) -> Result<bool> {
     let none = Json::encode(&BTreeMap::<String, String>::new())?;
     let gone = sql("UPDATE integrations SET status = 'not_connected', settings = $3, field_map = $3, missing = $4, secret = NULL, account = NULL,
            site_id = NULL, collection_id = NULL, last_error = NULL, version = version + 1, updated_at = $5

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 
 use searchwright_contract::{
     Instant,
+    ids::{AuditId, IssueId, PageId},
     issues::{OccurrenceState, Severity},
 };
-use uuid::Uuid;
 
 pub use crate::ledger::EvidenceCutoff;
 pub use severity::{IssueSummary, IssueWeight, update_last_seen, update_severities, update_weights, upsert};
@@ -24,7 +24,7 @@ use crate::{
 #[derive(Clone, Debug, PartialEq)]
 pub struct IssueRow {
     /// UUIDv5 of project and check.
-    pub id: Uuid,
+    pub id: IssueId,
     /// Id of the check.
     pub check_id: String,
     /// Severity in the newest audit.
@@ -51,7 +51,7 @@ pub struct IssueQuery {
     /// Only this category.
     pub category: Option<String>,
     /// Last row of the previous page: impact and id.
-    pub after: Option<(f64, Uuid)>,
+    pub after: Option<(f64, IssueId)>,
     /// Maximum number of rows.
     pub limit: u32,
 }
@@ -81,7 +81,7 @@ fn read_issue(c: &mut Cells<'_>) -> Result<IssueRow> {
 
 /// Returns one page of issues, highest impact first.
 pub async fn list(tx: &mut Tx, scope: ProjectScope, query: IssueQuery) -> Result<Vec<IssueRow>> {
-    let (impact, id) = query.after.unwrap_or((f64::MAX, Uuid::max()));
+    let (impact, id) = query.after.unwrap_or((f64::MAX, IssueId::MAX));
     sql(columns!("project_id = $1 AND (CASE WHEN active > 0 THEN impact ELSE 0.0 END, id) < ($2, $3)
            AND (CAST($5 AS BOOLEAN) IS NULL OR (active > 0) = $5) AND (CAST($6 AS TEXT) IS NULL OR severity = $6) AND (CAST($7 AS TEXT) IS NULL OR category = $7)
          ORDER BY CASE WHEN active > 0 THEN impact ELSE 0.0 END DESC, id DESC LIMIT $4"))
@@ -97,7 +97,7 @@ pub async fn list(tx: &mut Tx, scope: ProjectScope, query: IssueQuery) -> Result
 }
 
 /// Returns an issue; [`Error::Missing`](crate::Error::Missing) if the project has none of this id.
-pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<IssueRow> {
+pub async fn get(tx: &mut Tx, scope: ProjectScope, id: IssueId) -> Result<IssueRow> {
     sql(columns!("project_id = $1 AND id = $2"))
         .bind(scope.project())
         .bind(id)
@@ -109,9 +109,9 @@ pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<IssueRow>
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding<E = String> {
     /// Id of the issue.
-    pub issue: Uuid,
+    pub issue: IssueId,
     /// Id of the page.
-    pub page: Uuid,
+    pub page: PageId,
     /// Evidence, JSON text.
     pub evidence: E,
 }
@@ -121,7 +121,7 @@ pub struct Finding<E = String> {
 pub async fn record_findings(
     tx: &mut Tx,
     scope: ProjectScope,
-    audit: Uuid,
+    audit: AuditId,
     findings: Vec<Finding>,
     cutoff: EvidenceCutoff,
     now: Instant,
@@ -134,8 +134,8 @@ pub async fn record_findings(
 }
 
 /// Groups findings (page and evidence) by issue.
-fn group_by_issue<E>(findings: Vec<Finding<E>>) -> impl Iterator<Item = (Uuid, Vec<(Uuid, E)>)> {
-    let mut groups: BTreeMap<Uuid, Vec<(Uuid, E)>> = BTreeMap::new();
+fn group_by_issue<E>(findings: Vec<Finding<E>>) -> impl Iterator<Item = (IssueId, Vec<(PageId, E)>)> {
+    let mut groups: BTreeMap<IssueId, Vec<(PageId, E)>> = BTreeMap::new();
     for finding in findings {
         groups
             .entry(finding.issue)
@@ -149,23 +149,23 @@ fn group_by_issue<E>(findings: Vec<Finding<E>>) -> impl Iterator<Item = (Uuid, V
 #[derive(Debug)]
 pub struct PreparedFindings {
     /// Packed findings of issues that are new to the project.
-    new: Vec<(Uuid, NewLeaves)>,
+    new: Vec<(IssueId, NewLeaves)>,
     /// Findings of other issues.
-    known: Vec<(Uuid, Vec<(Uuid, String)>)>,
+    known: Vec<(IssueId, Vec<(PageId, String)>)>,
 }
 
 impl PreparedFindings {
     /// Packs the findings of new issues. An issue that is not new although `is_new` says so is recorded correctly, but slowly.
     pub fn new(
         findings: Vec<Finding<&str>>,
-        is_new: impl Fn(Uuid) -> bool,
-        audit: Uuid,
+        is_new: impl Fn(IssueId) -> bool,
+        audit: AuditId,
         now: Instant,
     ) -> Result<Self> {
         let (new, known): (Vec<_>, Vec<_>) = group_by_issue(findings).partition(|(issue, _)| is_new(*issue));
         let new = new.into_iter();
         let new = new.map(|(issue, found)| Ok((issue, NewLeaves::pack(found, audit, now)?)));
-        let owned = |(page, evidence): (Uuid, &str)| (page, evidence.to_owned());
+        let owned = |(page, evidence): (PageId, &str)| (page, evidence.to_owned());
         let known = known.into_iter();
         let known = known.map(|(issue, found)| (issue, found.into_iter().map(owned).collect()));
         Ok(Self {
@@ -179,7 +179,7 @@ impl PreparedFindings {
 pub async fn record_prepared(
     tx: &mut Tx,
     scope: ProjectScope,
-    audit: Uuid,
+    audit: AuditId,
     prepared: PreparedFindings,
     cutoff: EvidenceCutoff,
     now: Instant,
@@ -200,7 +200,7 @@ pub async fn record_prepared(
 }
 
 /// Returns the ids of all issues of the project.
-pub async fn list_ids(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<Uuid>> {
+pub async fn list_ids(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<IssueId>> {
     sql("SELECT id FROM issues WHERE project_id = $1 ORDER BY id")
         .bind(scope.project())
         .fetch_all(tx, |c| c.take())
@@ -211,7 +211,7 @@ pub async fn list_ids(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<Uuid>> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnseenOccurrence {
     /// Id of the page.
-    pub page: Uuid,
+    pub page: PageId,
     /// Last evidence, JSON text.
     pub evidence: String,
     /// The audit fetched the page, or tried to.
@@ -224,9 +224,9 @@ pub struct UnseenOccurrence {
 pub async fn list_unseen(
     tx: &mut Tx,
     scope: ProjectScope,
-    audit: Uuid,
-    issue: Uuid,
-    after: Option<Uuid>,
+    audit: AuditId,
+    issue: IssueId,
+    after: Option<PageId>,
     limit: usize,
 ) -> Result<Vec<UnseenOccurrence>> {
     let found = ledger::list_after(tx, scope, issue, EntryFilter::Unseen(audit), after, limit).await?;
@@ -252,19 +252,19 @@ pub async fn list_unseen(
 #[derive(Clone, Debug, Default)]
 pub struct Settlement {
     /// Pages on which the issue is resolved, and the resolution.
-    pub resolved: Vec<(Uuid, &'static str)>,
+    pub resolved: Vec<(PageId, &'static str)>,
     /// Pages for which the audit could not tell.
-    pub stale: Vec<Uuid>,
+    pub stale: Vec<PageId>,
     /// Pages on which something newer than the audit has seen the issue.
-    pub newer: Vec<Uuid>,
+    pub newer: Vec<PageId>,
 }
 
 /// Applies decisions about occurrences that an audit did not find again. Ignored ones stay ignored.
 pub async fn settle_unseen(
     tx: &mut Tx,
     scope: ProjectScope,
-    audit: Uuid,
-    issue: Uuid,
+    audit: AuditId,
+    issue: IssueId,
     settled: Settlement,
     now: Instant,
 ) -> Result<()> {
@@ -299,7 +299,7 @@ pub async fn settle_unseen(
 }
 
 /// Counts the occurrences of an issue under the lock of the project. Returns a transition if it became active or inactive.
-pub async fn recount(tx: &mut Tx, scope: ProjectScope, issue: Uuid) -> Result<Option<IssueTransition>> {
+pub async fn recount(tx: &mut Tx, scope: ProjectScope, issue: IssueId) -> Result<Option<IssueTransition>> {
     projects::lock(tx, scope).await?;
     let before = get(tx, scope, issue).await?;
     let counts = ledger::count_by_state(tx, scope, issue).await?;
@@ -330,7 +330,7 @@ pub async fn recount(tx: &mut Tx, scope: ProjectScope, issue: Uuid) -> Result<Op
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IssueTransition {
     /// Id of the issue.
-    pub issue: Uuid,
+    pub issue: IssueId,
     /// It has active occurrences now.
     pub active: bool,
     /// It was counted for the first time.

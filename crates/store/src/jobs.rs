@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use searchwright_contract::{
     Instant,
     actions::AllowedActions,
+    ids::JobId,
     jobs::{Job, JobStatus},
 };
-use uuid::Uuid;
 
 pub use lease::{
     JobEnd, LEASE_MILLIS, LeaseStatus, LeasedJob, MAX_CRASHES, MAX_RUNNING, check_before_commit, check_lease,
@@ -26,7 +26,7 @@ pub const MAX_QUEUED: i64 = 100;
 #[derive(Clone, Debug)]
 pub struct NewJob {
     /// Identifier.
-    pub id: Uuid,
+    pub id: JobId,
     /// Kind; the serde tag of the payload.
     pub kind: &'static str,
     /// Input of the job.
@@ -49,7 +49,7 @@ macro_rules! columns {
 
 fn read_job(c: &mut Cells<'_>) -> Result<Job> {
     let mut job = Job {
-        id: c.take::<Uuid>()?.to_string(),
+        id: c.take()?,
         kind: c.take()?,
         status: c.parse()?,
         attempt: c.take()?,
@@ -96,12 +96,12 @@ pub async fn list(
     tx: &mut Tx,
     scope: ProjectScope,
     status: Option<JobStatus>,
-    before: Option<Uuid>,
+    before: Option<JobId>,
     limit: u32,
 ) -> Result<Vec<Job>> {
     sql(columns!("SELECT" "FROM jobs WHERE project_id = $1 AND id < $2 AND (CAST($4 AS TEXT) IS NULL OR status = $4) ORDER BY id DESC LIMIT $3"))
         .bind(scope.project())
-        .bind(before.unwrap_or(Uuid::max()))
+        .bind(before.unwrap_or(JobId::MAX))
         .bind(limit)
         .bind(status.map(JobStatus::as_str))
         .fetch_all(tx, read_job)
@@ -109,7 +109,7 @@ pub async fn list(
 }
 
 /// Returns a job; [`Error::Missing`] if the project has none of this id.
-pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Job> {
+pub async fn get(tx: &mut Tx, scope: ProjectScope, id: JobId) -> Result<Job> {
     sql(columns!("SELECT" "FROM jobs WHERE project_id = $1 AND id = $2"))
         .bind(scope.project())
         .bind(id)
@@ -118,7 +118,7 @@ pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Job> {
 }
 
 /// Cancels a queued job, or requests a running one to stop. Returns the status before.
-pub async fn cancel(tx: &mut Tx, scope: ProjectScope, id: Uuid, now: Instant) -> Result<JobStatus> {
+pub async fn cancel(tx: &mut Tx, scope: ProjectScope, id: JobId, now: Instant) -> Result<JobStatus> {
     // One statement: a worker that leases the job at the same time waits and then finds it canceled, or the job is
     // found running here.
     let after: Option<JobStatus> = sql("UPDATE jobs SET finished_at = CASE WHEN status = 'queued' THEN $3 ELSE finished_at END,
@@ -137,7 +137,7 @@ pub async fn cancel(tx: &mut Tx, scope: ProjectScope, id: Uuid, now: Instant) ->
 }
 
 /// Makes a queued job due now.
-pub async fn run_now(tx: &mut Tx, scope: ProjectScope, id: Uuid, now: Instant) -> Result<()> {
+pub async fn run_now(tx: &mut Tx, scope: ProjectScope, id: JobId, now: Instant) -> Result<()> {
     sql("UPDATE jobs SET run_after = $3 WHERE project_id = $1 AND id = $2 AND status = 'queued' AND run_after > $3")
         .bind(scope.project())
         .bind(id)
@@ -161,7 +161,7 @@ pub async fn find_queued(
 }
 
 /// Returns the payload of a job.
-pub async fn get_payload(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<serde_json::Value> {
+pub async fn get_payload(tx: &mut Tx, scope: ProjectScope, id: JobId) -> Result<serde_json::Value> {
     sql("SELECT payload FROM jobs WHERE project_id = $1 AND id = $2")
         .bind(scope.project())
         .bind(id)

@@ -19,11 +19,11 @@ mod posts;
 use searchwright_contract::{
     Instant,
     actions::AllowedActions,
+    ids::{KeywordId, PostId},
     keywords::{Intent, IntentSource, Keyword, KeywordDetails, KeywordSource, KeywordStatus},
     missing::MissingReason,
 };
 use serde_json::Value;
-use uuid::Uuid;
 
 pub use cannibalisation::{list_competing_pages, list_languages, update_competing_pages};
 pub use clusters::{ClusterCandidate, ClusterPlace, list_in_language, update_clusters};
@@ -36,7 +36,7 @@ use crate::{Cells, Error, Json, Param, Result, Tx, access::ProjectScope, sql};
 #[derive(Clone, Debug)]
 pub struct NewKeyword {
     /// Identifier, UUIDv7 of now.
-    pub id: Uuid,
+    pub id: KeywordId,
     /// Text as the caller wrote it.
     pub keyword: String,
     /// Normalised text, which is unique with language and country.
@@ -58,7 +58,7 @@ impl NewKeyword {
     fn to_record(&self, now: Instant) -> Keyword {
         let facts = self.facts.clone();
         Keyword {
-            id: self.id.to_string(),
+            id: self.id,
             keyword: self.keyword.clone(),
             search_volume: facts.search_volume,
             search_volume_status: missing_reason(facts.search_volume),
@@ -157,12 +157,12 @@ fn encode_details(details: &KeywordDetails) -> Result<Option<Json>> {
 }
 
 /// Reads the ids of the posts that target a keyword.
-fn read_post_ids(c: &mut Cells<'_>) -> Result<Vec<String>> {
+fn read_post_ids(c: &mut Cells<'_>) -> Result<Vec<PostId>> {
     Ok(c.take_json_optional()?.unwrap_or_default())
 }
 
 fn read_keyword(c: &mut Cells<'_>) -> Result<Keyword> {
-    let id = c.take::<Uuid>()?.to_string();
+    let id = c.take()?;
     let keyword = c.take()?;
     let (search_volume, keyword_difficulty): (Option<i64>, Option<i64>) = (c.take()?, c.take()?);
     let mut keyword = Keyword {
@@ -184,7 +184,7 @@ fn read_keyword(c: &mut Cells<'_>) -> Result<Keyword> {
         intent_confidence: c.take()?,
         intent_reason: c.take()?,
         score: c.take::<Option<i64>>()?.map(score_from_thousandths),
-        cluster_id: c.take::<Option<Uuid>>()?.map(|id| id.to_string()),
+        cluster_id: c.take()?,
         is_cluster_head: c.take()?,
         post_ids: read_post_ids(c)?,
         details: c.take_json_optional()?.unwrap_or_default(),
@@ -211,7 +211,7 @@ pub async fn create(
     scope: ProjectScope,
     new: NewKeyword,
     now: Instant,
-) -> Result<Result<Keyword, Uuid>> {
+) -> Result<Result<Keyword, KeywordId>> {
     let (text, keyword) = (text_key(&new), new.to_record(now));
     let added = sql(insert!())
         .bind(scope.project())
@@ -223,7 +223,7 @@ pub async fn create(
     }
     let found = find_by_texts(tx, scope, vec![text]).await?;
     match found.into_iter().next().flatten() {
-        Some(keyword) => Ok(Err(Uuid::try_parse(&keyword.id).unwrap_or_default())),
+        Some(keyword) => Ok(Err(keyword.id)),
         None => Err(Error::Missing),
     }
 }
@@ -279,7 +279,7 @@ pub async fn find_by_texts(
 pub async fn update_facts(
     tx: &mut Tx,
     scope: ProjectScope,
-    changed: Vec<(Uuid, KeywordFacts)>,
+    changed: Vec<(KeywordId, KeywordFacts)>,
     now: Instant,
 ) -> Result<u64> {
     let mut rows = Vec::with_capacity(changed.len());
@@ -313,7 +313,7 @@ pub async fn list_texts(
 }
 
 /// Returns a keyword; [`Error::Missing`] if the project has none of this id.
-pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Keyword> {
+pub async fn get(tx: &mut Tx, scope: ProjectScope, id: KeywordId) -> Result<Keyword> {
     sql(columns!("SELECT" "FROM keywords WHERE project_id = $1 AND id = $2"))
         .bind(scope.project())
         .bind(id)
@@ -325,7 +325,7 @@ pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Keyword> 
 pub async fn update(
     tx: &mut Tx,
     scope: ProjectScope,
-    id: Uuid,
+    id: KeywordId,
     changed: &Keyword,
     now: Instant,
 ) -> Result<Keyword> {
@@ -360,7 +360,7 @@ pub async fn update(
 }
 
 /// Deletes a keyword; [`Error::Missing`] if the project has none of this id.
-pub async fn delete(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<()> {
+pub async fn delete(tx: &mut Tx, scope: ProjectScope, id: KeywordId) -> Result<()> {
     let gone = sql("DELETE FROM keywords WHERE project_id = $1 AND id = $2")
         .bind(scope.project())
         .bind(id)

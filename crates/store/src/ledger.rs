@@ -15,7 +15,10 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use searchwright_contract::issues::OccurrenceState;
+use searchwright_contract::{
+    ids::{AuditId, IssueId, PageId},
+    issues::OccurrenceState,
+};
 use uuid::Uuid;
 
 pub(crate) use bulk_append::NewLeaves;
@@ -26,7 +29,7 @@ pub(crate) use leaf::find_entry as find_in_leaf;
 use crate::{Error, Param, Result, Tx, access::ProjectScope, projects, sql, statement::Statement};
 
 /// Identifies an occurrence: issue and page.
-pub type OccurrenceKey = (Uuid, Uuid);
+pub type OccurrenceKey = (IssueId, PageId);
 
 /// Number of leaves that are read or changed at once.
 const LEAVES_PER_STEP: usize = 64;
@@ -47,8 +50,8 @@ pub(crate) fn key_rows(keys: &[OccurrenceKey]) -> Vec<Vec<Param>> {
 pub(crate) async fn update_entries<C: Send>(
     tx: &mut Tx,
     scope: ProjectScope,
-    issue: Uuid,
-    mut changes: Vec<(Uuid, C)>,
+    issue: IssueId,
+    mut changes: Vec<(PageId, C)>,
     mut apply: impl FnMut(&mut Option<Entry>, C) -> bool + Send,
 ) -> Result<()> {
     changes.sort_by_key(|(page, _)| *page);
@@ -56,7 +59,7 @@ pub(crate) async fn update_entries<C: Send>(
         return Ok(());
     };
     // First pages of the leaves that the changes fall into; the first of them may begin before the first change.
-    let keys: Vec<Uuid> = sql("SELECT first_page FROM occurrence_leaves WHERE project_id = $1 AND issue_id = $2 AND first_page <= $4 AND first_page >=
+    let keys: Vec<PageId> = sql("SELECT first_page FROM occurrence_leaves WHERE project_id = $1 AND issue_id = $2 AND first_page <= $4 AND first_page >=
            coalesce((SELECT first_page FROM occurrence_leaves WHERE project_id = $1 AND issue_id = $2 AND first_page <= $3 ORDER BY first_page DESC LIMIT 1), $3)
          ORDER BY first_page")
     .bind(scope.project())
@@ -68,14 +71,14 @@ pub(crate) async fn update_entries<C: Send>(
     let mut changes = changes.into_iter().peekable();
     while changes.peek().is_some() {
         // Groups the next changes by leaf; without any leaf they go to the first one, which begins with the nil id.
-        let mut groups: Vec<(Uuid, Vec<(Uuid, C)>)> = Vec::new();
+        let mut groups: Vec<(PageId, Vec<(PageId, C)>)> = Vec::new();
         while let Some((page, _)) = changes.peek()
             && groups.len() < LEAVES_PER_STEP
         {
             let next = keys.partition_point(|key| key <= page);
-            let key = next.checked_sub(1).map_or(Uuid::nil(), |at| keys[at]);
+            let key = next.checked_sub(1).map_or(PageId::MIN, |at| keys[at]);
             let end = keys.get(next);
-            let is_in_leaf = |(page, _): &(Uuid, C)| end.is_none_or(|end| page < end);
+            let is_in_leaf = |(page, _): &(PageId, C)| end.is_none_or(|end| page < end);
             groups.push((key, std::iter::from_fn(|| changes.next_if(is_in_leaf)).collect()));
         }
         let known = if keys.is_empty() {
@@ -109,7 +112,7 @@ pub(crate) async fn update_existing<C: Send>(
     mut apply: impl FnMut(&mut Entry, C) -> bool + Send,
 ) -> Result<usize> {
     projects::lock(tx, scope).await?;
-    let mut by_issue: BTreeMap<Uuid, Vec<(Uuid, C)>> = BTreeMap::new();
+    let mut by_issue: BTreeMap<IssueId, Vec<(PageId, C)>> = BTreeMap::new();
     for ((issue, page), change) in changes {
         by_issue.entry(issue).or_default().push((page, change));
     }
@@ -128,7 +131,7 @@ pub(crate) async fn update_existing<C: Send>(
 /// Merges changes into the entries of a leaf; `None` when nothing changed.
 fn merge<C>(
     known: leaf::Entries,
-    changes: Vec<(Uuid, C)>,
+    changes: Vec<(PageId, C)>,
     mut apply: impl FnMut(&mut Option<Entry>, C) -> bool,
 ) -> Option<leaf::Entries> {
     let mut entries = leaf::Entries::with_capacity(known.len() + changes.len());
@@ -149,14 +152,14 @@ fn merge<C>(
 }
 
 /// Encodes entries as the rows of one leaf, or of several if they are too many for one.
-fn split(key: Uuid, entries: &[(Uuid, Entry)]) -> Result<Vec<Vec<Param>>> {
+fn split(key: PageId, entries: &[(PageId, Entry)]) -> Result<Vec<Vec<Param>>> {
     let parts = entries.chunks(leaf::max_entries(entries.len())).enumerate();
     parts
         .map(|(i, part)| leaf::encode_row(if i == 0 { key } else { part[0].0 }, part))
         .collect()
 }
 
-async fn write_leaves(tx: &mut Tx, scope: ProjectScope, issue: Uuid, rows: Vec<Vec<Param>>) -> Result<()> {
+async fn write_leaves(tx: &mut Tx, scope: ProjectScope, issue: IssueId, rows: Vec<Vec<Param>>) -> Result<()> {
     sql("INSERT INTO occurrence_leaves (project_id, issue_id, first_page, open, done, recheck_pending, resolved, still_present, reopened, ignored,
            wakes_at, changed_at, seen_by, data)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
@@ -175,7 +178,7 @@ async fn write_leaves(tx: &mut Tx, scope: ProjectScope, issue: Uuid, rows: Vec<V
 pub(crate) async fn count_by_state(
     tx: &mut Tx,
     scope: ProjectScope,
-    issue: Uuid,
+    issue: IssueId,
 ) -> Result<BTreeMap<OccurrenceState, u64>> {
     let mut counts = BTreeMap::new();
     sql("SELECT sum(open), sum(done), sum(recheck_pending), sum(resolved), sum(still_present), sum(reopened), sum(ignored)
@@ -219,21 +222,21 @@ pub(crate) enum EntryFilter {
     /// Entries in a state.
     InState(OccurrenceState),
     /// Entries that are not resolved and were not seen by this audit.
-    Unseen(Uuid),
+    Unseen(AuditId),
 }
 
 /// Returns at most `limit` entries of an issue after a page that meet a condition, in the order of pages.
 pub(crate) async fn list_after(
     tx: &mut Tx,
     scope: ProjectScope,
-    issue: Uuid,
+    issue: IssueId,
     filter: EntryFilter,
-    after: Option<Uuid>,
+    after: Option<PageId>,
     limit: usize,
-) -> Result<Vec<(Uuid, Entry)>> {
+) -> Result<Vec<(PageId, Entry)>> {
     let (state, audit) = match filter {
-        EntryFilter::Active => ("", Uuid::nil()),
-        EntryFilter::InState(state) => (state.as_str(), Uuid::nil()),
+        EntryFilter::Active => ("", AuditId::MIN),
+        EntryFilter::InState(state) => (state.as_str(), AuditId::MIN),
         EntryFilter::Unseen(audit) => ("unseen", audit),
     };
     let is_wanted = |entry: &Entry| match filter {
@@ -245,14 +248,14 @@ pub(crate) async fn list_after(
     let start = sql("SELECT first_page FROM occurrence_leaves WHERE project_id = $1 AND issue_id = $2 AND first_page <= $3 ORDER BY first_page DESC LIMIT 1")
         .bind(scope.project())
         .bind(issue)
-        .bind(after.unwrap_or(Uuid::nil()))
+        .bind(after.unwrap_or(PageId::MIN))
         .fetch_optional(tx, |c| c.take())
         .await?;
-    let (mut start, mut found): (Option<Uuid>, Vec<_>) = (start, Vec::new());
+    let (mut start, mut found): (Option<PageId>, Vec<_>) = (start, Vec::new());
     let leaves_per_step = limit.div_ceil(leaf::ENTRIES).clamp(1, LEAVES_PER_STEP) as u32;
     while let Some(from) = start.filter(|_| found.len() < limit) {
         // The counts beside a leaf tell whether it has matching entries.
-        let leaves: Vec<(Uuid, Vec<u8>)> = sql("SELECT first_page, data FROM occurrence_leaves WHERE project_id = $1 AND issue_id = $2 AND first_page >= $3
+        let leaves: Vec<(PageId, Vec<u8>)> = sql("SELECT first_page, data FROM occurrence_leaves WHERE project_id = $1 AND issue_id = $2 AND first_page >= $3
                AND CASE $4 WHEN 'open' THEN open WHEN 'done' THEN done WHEN 'recheck_pending' THEN recheck_pending WHEN 'resolved' THEN resolved
                  WHEN 'still_present' THEN still_present WHEN 'reopened' THEN reopened WHEN 'ignored' THEN ignored
                  WHEN 'unseen' THEN CASE WHEN seen_by = $5 THEN 0 ELSE open + done + recheck_pending + still_present + reopened END + ignored
@@ -279,8 +282,11 @@ pub(crate) async fn list_after(
 }
 
 /// Returns the id after an id.
-fn next_id(id: Uuid) -> Option<Uuid> {
-    id.as_u128().checked_add(1).map(Uuid::from_u128)
+fn next_id(id: PageId) -> Option<PageId> {
+    id.uuid()
+        .as_u128()
+        .checked_add(1)
+        .map(|next| Uuid::from_u128(next).into())
 }
 
 /// Calls `visit` for every entry of the leaves that a statement selects: an issue and the data of each.
@@ -291,7 +297,7 @@ pub(crate) async fn for_each_entry(
 ) -> Result<()> {
     leaves
         .for_each(tx, |c| {
-            let (issue, data): (Uuid, Vec<u8>) = (c.take()?, c.take()?);
+            let (issue, data): (IssueId, Vec<u8>) = (c.take()?, c.take()?);
             for (page, entry) in leaf::decode(&data)? {
                 visit((issue, page), entry);
             }

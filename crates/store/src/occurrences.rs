@@ -3,11 +3,12 @@
 mod history;
 mod scored_pages;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, hash_map};
 
 use searchwright_contract::{
     Instant,
     actions::AllowedActions,
+    ids::{AuditId, IssueId, PageId},
     issues::{Occurrence, OccurrenceState, Severity},
     rechecks::LastRecheck,
 };
@@ -28,8 +29,8 @@ pub use scored_pages::{ScoredPages, for_each_active};
 fn build_occurrence(key: OccurrenceKey, url: String, entry: Entry) -> Result<Occurrence> {
     let (issue, page) = key;
     let mut occurrence = Occurrence {
-        issue_id: issue.to_string(),
-        page_id: page.to_string(),
+        issue_id: issue,
+        page_id: page,
         url,
         severity: Severity::Notice,
         state: entry.state,
@@ -37,8 +38,8 @@ fn build_occurrence(key: OccurrenceKey, url: String, entry: Entry) -> Result<Occ
         evidence_hash: short_hash(entry.evidence.as_bytes()),
         version: entry.version()?,
         ruleset_version: None,
-        first_seen_audit_id: entry.first_seen.to_string(),
-        last_seen_audit_id: entry.last_seen.to_string(),
+        first_seen_audit_id: entry.first_seen,
+        last_seen_audit_id: entry.last_seen,
         last_checked_at: entry.checked_at,
         resolved_at: entry.resolved_at,
         resolution: entry.resolution,
@@ -62,7 +63,7 @@ fn build_occurrence(key: OccurrenceKey, url: String, entry: Entry) -> Result<Occ
     let recheck = (entry.recheck_id, entry.recheck_outcome, entry.rechecked_at);
     if let (Some(id), Some(outcome), Some(checked_at)) = recheck {
         occurrence.last_recheck = Some(LastRecheck {
-            id: id.to_string(),
+            id,
             outcome,
             checked_at,
         });
@@ -80,9 +81,9 @@ pub(crate) fn parse_evidence(evidence: &str) -> Result<serde_json::Value> {
 pub async fn list(
     tx: &mut Tx,
     scope: ProjectScope,
-    issue: Uuid,
+    issue: IssueId,
     state: Option<OccurrenceState>,
-    after: Option<Uuid>,
+    after: Option<PageId>,
     limit: u32,
 ) -> Result<Vec<Occurrence>> {
     let filter = state.map_or(EntryFilter::Active, EntryFilter::InState);
@@ -97,15 +98,14 @@ pub async fn list(
         .zip(urls)
         .filter_map(|((page, entry), url)| Some(build_occurrence((issue, page), url?, entry)));
     let mut occurrences = occurrences.collect::<Result<Vec<_>>>()?;
-    let mut versions: HashMap<String, Option<String>> = HashMap::new();
+    let mut versions: HashMap<AuditId, Option<String>> = HashMap::new();
     for occurrence in &mut occurrences {
-        let audit = &occurrence.last_seen_audit_id;
-        if !versions.contains_key(audit) {
-            let id = Uuid::try_parse(audit).unwrap_or_default();
-            let found = audit_settings::find_for_audit(tx, scope, id).await?;
-            versions.insert(audit.clone(), found.map(|(_, version)| version));
+        let audit = occurrence.last_seen_audit_id;
+        if let hash_map::Entry::Vacant(version) = versions.entry(audit) {
+            let found = audit_settings::find_for_audit(tx, scope, audit).await?;
+            version.insert(found.map(|(_, version)| version));
         }
-        occurrence.ruleset_version = versions.get(audit).cloned().flatten();
+        occurrence.ruleset_version = versions.get(&audit).cloned().flatten();
     }
     Ok(occurrences)
 }
@@ -114,7 +114,7 @@ pub async fn list(
 #[derive(Clone, Debug, PartialEq)]
 pub struct PageOccurrence {
     /// Id of the issue.
-    pub issue: Uuid,
+    pub issue: IssueId,
     /// Id of the check.
     pub check_id: String,
     /// Severity of the issue.
@@ -126,7 +126,7 @@ pub struct PageOccurrence {
 }
 
 /// Returns the active occurrences of a page, at most 100, worst first.
-pub async fn list_of_page(tx: &mut Tx, scope: ProjectScope, page: Uuid) -> Result<Vec<PageOccurrence>> {
+pub async fn list_of_page(tx: &mut Tx, scope: ProjectScope, page: PageId) -> Result<Vec<PageOccurrence>> {
     // Reads one leaf per issue of the project (there are at most as many as checks): CROSS JOIN keeps SQLite to that order. An
     // index by page would cost every finding of every audit.
     let leaves: Vec<(PageOccurrence, f64, Vec<u8>)> = sql(
@@ -254,7 +254,7 @@ pub async fn change_states(
 
 /// Opens occurrences that were ignored until now, and returns their projects.
 pub async fn unsnooze(tx: &mut Tx, now: Instant) -> Result<Vec<ProjectScope>> {
-    let mut due: Vec<(Uuid, Uuid)> =
+    let mut due: Vec<(Uuid, IssueId)> =
         sql("SELECT project_id, issue_id FROM occurrence_leaves WHERE wakes_at <= $1")
             .bind(now)
             .fetch_all(tx, |c| Ok((c.take()?, c.take()?)))
@@ -273,7 +273,7 @@ pub async fn unsnooze(tx: &mut Tx, now: Instant) -> Result<Vec<ProjectScope>> {
             .bind(project)
             .bind(issue)
             .bind(now);
-        let mut reopened: Vec<(Uuid, Instant)> = Vec::new();
+        let mut reopened: Vec<(PageId, Instant)> = Vec::new();
         ledger::for_each_entry(tx, leaves, |(_, page), mut entry| {
             let until = entry.ignored_until;
             if entry.unsnooze(now) {

@@ -1,18 +1,18 @@
 //! Index of a crawl: the batch of each URL and the pages that link there, so that the links of a page are found without reading
 //! the crawl.
 
-use uuid::Uuid;
+use searchwright_contract::ids::{AuditId, PageId};
 
 use crate::{Result, Tx, access::ProjectScope, sql};
 
 /// A chunk of packed URLs, with the first of their ids.
-pub type LinkChunk = (Uuid, Vec<u8>);
+pub type LinkChunk = (PageId, Vec<u8>);
 
 /// Inserts chunks of an audit. With `first`, chunks of an interrupted run are deleted before.
 pub async fn insert(
     tx: &mut Tx,
     scope: ProjectScope,
-    audit: Uuid,
+    audit: AuditId,
     chunks: Vec<LinkChunk>,
     first: bool,
 ) -> Result<()> {
@@ -35,7 +35,7 @@ pub async fn insert(
 }
 
 /// Returns the first ids of the chunks of an audit, ascending; none if its crawl was deleted.
-pub async fn list_first_ids(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result<Vec<Uuid>> {
+pub async fn list_first_ids(tx: &mut Tx, scope: ProjectScope, audit: AuditId) -> Result<Vec<PageId>> {
     sql("SELECT first_id FROM page_links WHERE project_id = $1 AND audit_id = $2 ORDER BY first_id")
         .bind(scope.project())
         .bind(audit)
@@ -47,8 +47,8 @@ pub async fn list_first_ids(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Re
 pub async fn find_chunks(
     tx: &mut Tx,
     scope: ProjectScope,
-    audit: Uuid,
-    firsts: Vec<Uuid>,
+    audit: AuditId,
+    firsts: Vec<PageId>,
 ) -> Result<Vec<Option<Vec<u8>>>> {
     sql("SELECT data FROM page_links WHERE project_id = $1 AND audit_id = $2 AND first_id = $3")
         .bind(scope.project())

@@ -4,6 +4,7 @@
 //! a byte that names the form, their number (u16, little-endian), the hashes (8 bytes each, ascending), and the ids of their
 //! pages (16 bytes each) in the same order.
 
+use searchwright_contract::ids::{AuditId, PageId};
 use uuid::Uuid;
 
 use crate::{Error, Result, Tx, access::ProjectScope, sql};
@@ -29,7 +30,7 @@ pub fn chunk_end<T>(names: &[(i64, T)], target: usize) -> usize {
 }
 
 /// Deletes the names of an audit. To be called when it starts again: leaves with other first names would hide new ones.
-pub async fn delete(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result<()> {
+pub async fn delete(tx: &mut Tx, scope: ProjectScope, audit: AuditId) -> Result<()> {
     sql("DELETE FROM page_name_leaves WHERE project_id = $1 AND audit_id = $2")
         .bind(scope.project())
         .bind(audit)
@@ -39,7 +40,12 @@ pub async fn delete(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result<()>
 }
 
 /// Inserts pages of an audit by the hashes of their names, ascending, and larger than those of earlier calls.
-pub async fn insert(tx: &mut Tx, scope: ProjectScope, audit: Uuid, names: Vec<(i64, Uuid)>) -> Result<()> {
+pub async fn insert(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    audit: AuditId,
+    names: Vec<(i64, PageId)>,
+) -> Result<()> {
     let (mut rows, mut rest) = (Vec::new(), &names[..]);
     while let Some((first, _)) = rest.first() {
         let (leaf, behind) = rest.split_at(chunk_end(rest, LEAF_ENTRIES));
@@ -58,7 +64,7 @@ pub async fn insert(tx: &mut Tx, scope: ProjectScope, audit: Uuid, names: Vec<(i
 }
 
 /// Returns the URLs of the pages of an audit with this name, sorted.
-pub async fn find_urls(tx: &mut Tx, scope: ProjectScope, audit: Uuid, key: i64) -> Result<Vec<String>> {
+pub async fn find_urls(tx: &mut Tx, scope: ProjectScope, audit: AuditId, key: i64) -> Result<Vec<String>> {
     let leaf: Option<Vec<u8>> = sql(
         "SELECT data FROM page_name_leaves WHERE project_id = $1 AND audit_id = $2 AND first_key <= $3
          ORDER BY first_key DESC LIMIT 1",
@@ -86,7 +92,7 @@ pub async fn find_urls(tx: &mut Tx, scope: ProjectScope, audit: Uuid, key: i64) 
 }
 
 /// Deletes at most `limit` leaves of older audits, which have smaller ids (UUIDv7), and returns their number.
-pub async fn delete_older(tx: &mut Tx, scope: ProjectScope, audit: Uuid, limit: usize) -> Result<u64> {
+pub async fn delete_older(tx: &mut Tx, scope: ProjectScope, audit: AuditId, limit: usize) -> Result<u64> {
     sql(
         "DELETE FROM page_name_leaves WHERE project_id = $1 AND (audit_id, first_key) IN
            (SELECT audit_id, first_key FROM page_name_leaves WHERE project_id = $1 AND audit_id < $2 LIMIT $3)",
@@ -102,18 +108,20 @@ fn defect(reason: impl ToString) -> Error {
     Error::Defect(format!("a leaf of names: {}", reason.to_string()))
 }
 
-fn pack(names: &[(i64, Uuid)]) -> Result<Vec<u8>> {
+fn pack(names: &[(i64, PageId)]) -> Result<Vec<u8>> {
     let count = u16::try_from(names.len()).map_err(defect)?;
     let mut data = Vec::with_capacity(3 + names.len() * (KEY_LEN + ID_LEN));
     data.push(FORMAT);
     data.extend(count.to_le_bytes());
     names.iter().for_each(|(key, _)| data.extend(key.to_le_bytes()));
-    names.iter().for_each(|(_, page)| data.extend(page.as_bytes()));
+    names
+        .iter()
+        .for_each(|(_, page)| data.extend(page.uuid().as_bytes()));
     Ok(data)
 }
 
 /// Returns the pages of a name in a leaf.
-fn find_pages(data: &[u8], key: i64) -> Result<Vec<Uuid>> {
+fn find_pages(data: &[u8], key: i64) -> Result<Vec<PageId>> {
     let (count, rest) = data
         .strip_prefix(&[FORMAT])
         .and_then(|rest| rest.split_first_chunk())
@@ -128,6 +136,6 @@ fn find_pages(data: &[u8], key: i64) -> Result<Vec<Uuid>> {
     let entries = keys.iter().zip(ids).skip(first);
     Ok(entries
         .take_while(|(k, _)| i64::from_le_bytes(**k) == key)
-        .map(|(_, id)| Uuid::from_bytes(*id))
+        .map(|(_, id)| Uuid::from_bytes(*id).into())
         .collect())
 }

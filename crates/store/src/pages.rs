@@ -2,8 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use searchwright_contract::{Instant, issues::OccurrenceState, pages::Page};
-use uuid::Uuid;
+use searchwright_contract::{
+    Instant,
+    ids::{AuditId, PageId},
+    issues::OccurrenceState,
+    pages::Page,
+};
 
 use crate::{Cells, Result, Tx, access::ProjectScope, ledger, sql};
 
@@ -17,7 +21,7 @@ pub struct PageQuery {
     /// Only URLs that contain this.
     pub contains: Option<String>,
     /// Last row of the previous page: URL and id.
-    pub after: Option<(String, Uuid)>,
+    pub after: Option<(String, PageId)>,
     /// Maximum number of rows.
     pub limit: u32,
 }
@@ -34,7 +38,7 @@ macro_rules! columns {
 
 fn read_page(c: &mut Cells<'_>) -> Result<Page> {
     let mut page = Page {
-        id: c.take::<Uuid>()?.to_string(),
+        id: c.take()?,
         url: c.take()?,
         final_url: c.take()?,
         status_code: c.take()?,
@@ -59,7 +63,7 @@ fn read_page(c: &mut Cells<'_>) -> Result<Page> {
 ///
 /// A URL contains a text if removing the text changes it: LIKE ignores case on SQLite, but paths are case-sensitive.
 pub async fn list(tx: &mut Tx, scope: ProjectScope, query: PageQuery) -> Result<Vec<Page>> {
-    let (url, id) = query.after.unwrap_or_default();
+    let (url, id) = query.after.unwrap_or((String::new(), PageId::MIN));
     // CROSS JOIN keeps SQLite to the order of URLs.
     sql(columns!("SELECT" "FROM page_urls u CROSS JOIN pages p
          WHERE u.project_id = $1 AND (u.url, u.page_id) > ($2, $3) AND p.project_id = u.project_id AND p.id = u.page_id AND p.url = u.url
@@ -78,7 +82,7 @@ pub async fn list(tx: &mut Tx, scope: ProjectScope, query: PageQuery) -> Result<
 }
 
 /// Returns a page; [`Error::Missing`](crate::Error::Missing) if the project has none of this id.
-pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Page> {
+pub async fn get(tx: &mut Tx, scope: ProjectScope, id: PageId) -> Result<Page> {
     sql(columns!("SELECT" "FROM pages p WHERE project_id = $1 AND id = $2"))
         .bind(scope.project())
         .bind(id)
@@ -87,7 +91,7 @@ pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Page> {
 }
 
 /// Returns the audit that fetched a page last.
-pub async fn get_audit(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Uuid> {
+pub async fn get_audit(tx: &mut Tx, scope: ProjectScope, id: PageId) -> Result<AuditId> {
     sql("SELECT audit_id FROM pages WHERE project_id = $1 AND id = $2")
         .bind(scope.project())
         .bind(id)
@@ -99,7 +103,7 @@ pub async fn get_audit(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Uui
 #[derive(Clone, Debug, PartialEq)]
 pub struct CrawledPage {
     /// UUIDv5 of project and normalised URL.
-    pub id: Uuid,
+    pub id: PageId,
     /// Columns of the page; `id` and `last_crawled_at` are not used.
     pub page: Page,
     /// Time of the fetch.
@@ -111,7 +115,7 @@ pub struct CrawledPage {
 }
 
 /// Inserts or updates pages of an audit; fastest in the order of their ids. They appear in lists after [`insert_urls`].
-pub async fn upsert(tx: &mut Tx, scope: ProjectScope, audit: Uuid, pages: Vec<CrawledPage>) -> Result<()> {
+pub async fn upsert(tx: &mut Tx, scope: ProjectScope, audit: AuditId, pages: Vec<CrawledPage>) -> Result<()> {
     let rows = pages
         .into_iter()
         .map(
@@ -159,7 +163,7 @@ pub async fn upsert(tx: &mut Tx, scope: ProjectScope, audit: Uuid, pages: Vec<Cr
 }
 
 /// Inserts pages into the list by URL; fastest in the order of URLs.
-pub async fn insert_urls(tx: &mut Tx, scope: ProjectScope, pages: Vec<(String, Uuid)>) -> Result<()> {
+pub async fn insert_urls(tx: &mut Tx, scope: ProjectScope, pages: Vec<(String, PageId)>) -> Result<()> {
     let rows = pages.into_iter().map(|(url, page)| vec![url.into(), page.into()]);
     sql("INSERT INTO page_urls (project_id, url, page_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING")
         .bind(scope.project())
@@ -178,7 +182,7 @@ pub async fn list_seeds(tx: &mut Tx, scope: ProjectScope, limit: u32) -> Result<
         .fetch_all(tx, |c| c.take())
         .await?;
     // Redirected and removed pages are fetched again only if they have unresolved occurrences.
-    let gone: HashMap<Uuid, String> = sql("SELECT id, url FROM pages WHERE project_id = $1
+    let gone: HashMap<PageId, String> = sql("SELECT id, url FROM pages WHERE project_id = $1
            AND status_code BETWEEN 300 AND 499 AND status_code NOT IN (401, 403, 408, 425, 429)")
     .bind(scope.project())
     .fetch_all(tx, |c| Ok((c.take()?, c.take()?)))
@@ -193,7 +197,7 @@ pub async fn list_seeds(tx: &mut Tx, scope: ProjectScope, limit: u32) -> Result<
            AND open + done + recheck_pending + still_present + reopened + ignored > 0",
     )
     .bind(scope.project());
-    let mut with_issues: HashSet<Uuid> = HashSet::new();
+    let mut with_issues: HashSet<PageId> = HashSet::new();
     ledger::for_each_entry(tx, leaves, |(_, page), entry| {
         if entry.state != OccurrenceState::Resolved && gone.contains_key(&page) {
             with_issues.insert(page);

@@ -6,9 +6,9 @@ mod sources;
 use searchwright_contract::{
     Instant,
     actions::AllowedActions,
+    ids::{JobId, KeywordId, PostId},
     posts::{Post, PostOrigin, PostStatus, PostSummary, Revision},
 };
-use uuid::Uuid;
 
 pub use minhash::{MINHASH_LEN, SimilarPost, find_similar, save_minhash};
 pub use sources::{find_sources, save_sources};
@@ -24,11 +24,11 @@ pub struct PostQuery {
     /// Only this status.
     pub status: Option<PostStatus>,
     /// Only this keyword.
-    pub keyword: Option<Uuid>,
+    pub keyword: Option<KeywordId>,
     /// Only titles whose key contains this.
     pub contains: Option<String>,
     /// Last row of the previous page.
-    pub before: Option<Uuid>,
+    pub before: Option<PostId>,
     /// Maximum number of rows.
     pub limit: u32,
 }
@@ -45,7 +45,7 @@ pub struct PostRecord {
     /// Digest of the published fields as they were last published.
     pub published_hash: Option<Vec<u8>>,
     /// Job that works on it, or did last.
-    pub job: Option<Uuid>,
+    pub job: Option<JobId>,
 }
 
 macro_rules! summary {
@@ -65,11 +65,11 @@ macro_rules! from {
 
 fn read_summary(c: &mut Cells<'_>) -> Result<PostSummary> {
     Ok(PostSummary {
-        id: c.take::<Uuid>()?.to_string(),
+        id: c.take()?,
         title: c.take()?,
         slug: c.take()?,
         status: c.parse()?,
-        keyword_id: c.take::<Option<Uuid>>()?.map(|id| id.to_string()),
+        keyword_id: c.take()?,
         keyword: c.take()?,
         language: c.take()?,
         origin: c.parse()?,
@@ -115,7 +115,7 @@ pub async fn list(tx: &mut Tx, scope: ProjectScope, query: PostQuery) -> Result<
         "AND p.id < $2 AND (CAST($4 AS TEXT) IS NULL OR p.status = $4) AND (CAST($5 AS UUID) IS NULL OR p.keyword_id = $5)
          AND (CAST($6 AS TEXT) IS NULL OR replace(p.title_key, $6, '') <> p.title_key) ORDER BY p.id DESC LIMIT $3"))
     .bind(scope.project())
-    .bind(query.before.unwrap_or(Uuid::max()))
+    .bind(query.before.unwrap_or(PostId::MAX))
     .bind(query.limit)
     .bind(query.status.map(PostStatus::as_str))
     .bind(query.keyword)
@@ -125,7 +125,7 @@ pub async fn list(tx: &mut Tx, scope: ProjectScope, query: PostQuery) -> Result<
 }
 
 /// Returns a post; [`Error::Missing`] if the project has none of this id.
-pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<PostRecord> {
+pub async fn get(tx: &mut Tx, scope: ProjectScope, id: PostId) -> Result<PostRecord> {
     sql(concat!(
         "SELECT ",
         summary!(),
@@ -139,15 +139,10 @@ pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<PostRecor
     .await
 }
 
-fn parse_id(text: &str) -> Result<Uuid> {
-    Uuid::try_parse(text).map_err(Error::defect)
-}
-
 /// Creates a post of version 1.
 pub async fn create(tx: &mut Tx, scope: ProjectScope, new: &PostRecord, now: Instant) -> Result<PostRecord> {
     let (post, summary) = (&new.post, &new.post.summary);
-    let id = parse_id(&summary.id)?;
-    let keyword = summary.keyword_id.as_deref().map(parse_id).transpose()?;
+    let id = summary.id;
     sql("INSERT INTO posts (project_id, id, title, title_key, slug, status, keyword_id, language, origin, content, content_html, details, findings,
             word_count, reading_time_minutes, seo_score, content_hash, version, created_at, updated_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 1, $18, $18)")
@@ -157,7 +152,7 @@ pub async fn create(tx: &mut Tx, scope: ProjectScope, new: &PostRecord, now: Ins
     .bind(&new.title_key)
     .bind(&summary.slug)
     .bind(summary.status.as_str())
-    .bind(keyword)
+    .bind(summary.keyword_id)
     .bind(&summary.language)
     .bind(PostOrigin::as_str(summary.origin))
     .bind(&post.content)
@@ -182,8 +177,7 @@ pub async fn update(
     now: Instant,
 ) -> Result<PostRecord> {
     let (post, summary) = (&changed.post, &changed.post.summary);
-    let id = parse_id(&summary.id)?;
-    let keyword = summary.keyword_id.as_deref().map(parse_id).transpose()?;
+    let id = summary.id;
     let touched = sql("UPDATE posts SET version = version + 1, title = $4, title_key = $5, slug = $6, status = $7, keyword_id = $8, language = $9,
             content = $10, content_html = $11, details = $12, findings = $13, word_count = $14, reading_time_minutes = $15, seo_score = $16,
             content_hash = $17, generation = $18, failure = $19, job_id = $20, scheduled_at = $21, published_at = $22, published_url = $23,
@@ -196,7 +190,7 @@ pub async fn update(
     .bind(&changed.title_key)
     .bind(&summary.slug)
     .bind(summary.status.as_str())
-    .bind(keyword)
+    .bind(summary.keyword_id)
     .bind(&summary.language)
     .bind(&post.content)
     .bind(&post.content_html)
@@ -224,7 +218,7 @@ pub async fn update(
 }
 
 /// Returns the post with this slug.
-pub async fn find_by_slug(tx: &mut Tx, scope: ProjectScope, slug: &str) -> Result<Option<Uuid>> {
+pub async fn find_by_slug(tx: &mut Tx, scope: ProjectScope, slug: &str) -> Result<Option<PostId>> {
     sql("SELECT id FROM posts WHERE project_id = $1 AND slug = $2")
         .bind(scope.project())
         .bind(slug)
@@ -246,8 +240,8 @@ pub async fn list_slugs(tx: &mut Tx, scope: ProjectScope, start: &str) -> Result
 pub async fn count_others_with_keyword(
     tx: &mut Tx,
     scope: ProjectScope,
-    keyword: Uuid,
-    except: Uuid,
+    keyword: KeywordId,
+    except: PostId,
 ) -> Result<u32> {
     sql("SELECT count(*) FROM posts WHERE project_id = $1 AND keyword_id = $2 AND id <> $3 AND status <> 'archived'")
         .bind(scope.project())
@@ -261,9 +255,9 @@ pub async fn count_others_with_keyword(
 pub async fn find_other_with_keyword(
     tx: &mut Tx,
     scope: ProjectScope,
-    keyword: Uuid,
-    except: Uuid,
-) -> Result<Option<Uuid>> {
+    keyword: KeywordId,
+    except: PostId,
+) -> Result<Option<PostId>> {
     sql("SELECT id FROM posts WHERE project_id = $1 AND keyword_id = $2 AND id <> $3 AND status NOT IN ('archived', 'failed') ORDER BY id LIMIT 1")
         .bind(scope.project())
         .bind(keyword)
@@ -274,7 +268,7 @@ pub async fn find_other_with_keyword(
 
 /// Saves a text that is about to be replaced, and deletes the oldest beyond [`MAX_REVISIONS`].
 pub async fn insert_revision(tx: &mut Tx, scope: ProjectScope, old: &Post, now: Instant) -> Result<()> {
-    let post = parse_id(&old.summary.id)?;
+    let post = old.summary.id;
     let number: i64 = sql(
         "INSERT INTO post_revisions (project_id, post_id, number, title, content, word_count, version, replaced_at)
          SELECT $1, $2, coalesce(max(number), 0) + 1, CAST($3 AS TEXT), $4, $5, $6, $7 FROM post_revisions WHERE project_id = $1 AND post_id = $2
@@ -313,7 +307,7 @@ fn read_revision(c: &mut Cells<'_>) -> Result<Revision> {
 pub async fn list_revisions(
     tx: &mut Tx,
     scope: ProjectScope,
-    post: Uuid,
+    post: PostId,
     before: Option<i64>,
     limit: u32,
 ) -> Result<Vec<Revision>> {
@@ -330,7 +324,7 @@ pub async fn list_revisions(
 }
 
 /// Returns an earlier text; [`Error::Missing`] if there is none of this number.
-pub async fn get_revision(tx: &mut Tx, scope: ProjectScope, post: Uuid, number: i64) -> Result<Revision> {
+pub async fn get_revision(tx: &mut Tx, scope: ProjectScope, post: PostId, number: i64) -> Result<Revision> {
     sql(
         "SELECT number, title, content, word_count, version, replaced_at FROM post_revisions
          WHERE project_id = $1 AND post_id = $2 AND number = $3",
@@ -383,7 +377,7 @@ pub async fn save_step(
 }
 
 /// Returns the queued post of a job, if there is one.
-pub async fn find_queued_for_job(tx: &mut Tx, scope: ProjectScope, job: Uuid) -> Result<Option<Uuid>> {
+pub async fn find_queued_for_job(tx: &mut Tx, scope: ProjectScope, job: JobId) -> Result<Option<PostId>> {
     sql("SELECT id FROM posts WHERE project_id = $1 AND status = 'queued' AND job_id = $2")
         .bind(scope.project())
         .bind(job)

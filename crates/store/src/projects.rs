@@ -1,7 +1,6 @@
 //! Projects.
 
 use searchwright_contract::projects::{AgentAutonomy, Project, Setup};
-use uuid::Uuid;
 
 use crate::{Result, Tx, access::ProjectScope, sql};
 
@@ -14,7 +13,7 @@ pub async fn get(tx: &mut Tx, scope: ProjectScope) -> Result<Project> {
     .bind(scope.project())
     .fetch_one(tx, |c| {
         Ok(Project {
-            id: c.take::<Uuid>()?.to_string(),
+            id: c.take()?,
             name: c.take()?,
             domain: c.take()?,
             language: c.take()?,

@@ -2,10 +2,10 @@
 
 use searchwright_contract::{
     Instant,
+    ids::{AttemptId, ConnectionId, JobId, PostId},
     integrations::{IntegrationError, Provider},
     posts::{Evidence, PostStatus, Publication, PublicationState, PublishAttempt, Verification},
 };
-use uuid::Uuid;
 
 use crate::{Cells, Json, Result, Tx, access::ProjectScope, sql};
 
@@ -16,9 +16,9 @@ const MAX_EVIDENCE: usize = 50;
 #[derive(Clone, Debug, PartialEq)]
 pub struct PublicationRecord {
     /// Id of the post.
-    pub post: Uuid,
+    pub post: PostId,
     /// Id of the connection.
-    pub connection: Uuid,
+    pub connection: ConnectionId,
     /// The provider.
     pub provider: Provider,
     /// State of the publication.
@@ -45,7 +45,7 @@ pub struct PublicationRecord {
 
 impl PublicationRecord {
     /// Creates the record of a post that was never published there.
-    pub const fn new(post: Uuid, connection: Uuid, provider: Provider) -> Self {
+    pub const fn new(post: PostId, connection: ConnectionId, provider: Provider) -> Self {
         Self {
             post,
             connection,
@@ -68,13 +68,13 @@ impl PublicationRecord {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PublicationAttempt {
     /// Identifier.
-    pub id: Uuid,
+    pub id: AttemptId,
     /// Id of the post.
-    pub post: Uuid,
+    pub post: PostId,
     /// Id of the connection.
-    pub connection: Uuid,
+    pub connection: ConnectionId,
     /// Id of the job that does it.
-    pub job: Uuid,
+    pub job: JobId,
     /// Aim: `live`, `draft` or `gone`.
     pub aim: String,
     /// Overwrites changes that others made at the provider.
@@ -185,7 +185,7 @@ pub async fn insert_attempt(tx: &mut Tx, scope: ProjectScope, new: &PublicationA
 }
 
 /// Returns an attempt; [`Error::Missing`](crate::Error::Missing) if the project has none of this id.
-pub async fn get_attempt(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<PublicationAttempt> {
+pub async fn get_attempt(tx: &mut Tx, scope: ProjectScope, id: AttemptId) -> Result<PublicationAttempt> {
     sql(select_attempt!("AND id = $2"))
         .bind(scope.project())
         .bind(id)
@@ -197,7 +197,7 @@ pub async fn get_attempt(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<P
 pub async fn find_open_attempt(
     tx: &mut Tx,
     scope: ProjectScope,
-    post: Uuid,
+    post: PostId,
 ) -> Result<Option<PublicationAttempt>> {
     sql(select_attempt!("AND post_id = $2 AND finished_at IS NULL"))
         .bind(scope.project())
@@ -210,7 +210,7 @@ pub async fn find_open_attempt(
 pub async fn find_open_attempt_of_job(
     tx: &mut Tx,
     scope: ProjectScope,
-    job: Uuid,
+    job: JobId,
 ) -> Result<Option<PublicationAttempt>> {
     sql(select_attempt!("AND job_id = $2 AND finished_at IS NULL"))
         .bind(scope.project())
@@ -274,8 +274,8 @@ fn read_publication(c: &mut Cells<'_>) -> Result<PublicationRecord> {
 pub async fn find(
     tx: &mut Tx,
     scope: ProjectScope,
-    post: Uuid,
-    connection: Uuid,
+    post: PostId,
+    connection: ConnectionId,
 ) -> Result<Option<PublicationRecord>> {
     sql(select_publication!("AND connection_id = $3"))
         .bind(scope.project())
@@ -318,7 +318,7 @@ pub async fn upsert(
 }
 
 /// Returns the publications of a post with their last attempts, as they are shown; the last changed first.
-pub async fn list_of_post(tx: &mut Tx, scope: ProjectScope, post: Uuid) -> Result<Vec<Publication>> {
+pub async fn list_of_post(tx: &mut Tx, scope: ProjectScope, post: PostId) -> Result<Vec<Publication>> {
     let records = sql(select_publication!("ORDER BY updated_at DESC, connection_id"))
         .bind(scope.project())
         .bind(post)
@@ -336,7 +336,7 @@ pub async fn list_of_post(tx: &mut Tx, scope: ProjectScope, post: Uuid) -> Resul
         .await?;
         shown.push(Publication {
             provider: record.provider,
-            connection_id: record.connection.to_string(),
+            connection_id: record.connection,
             state: record.state,
             is_live: record.is_live,
             external_id: record.external_id,
@@ -346,8 +346,8 @@ pub async fn list_of_post(tx: &mut Tx, scope: ProjectScope, post: Uuid) -> Resul
             last_error: record.last_error,
             verification: record.verification,
             attempt: last.map(|attempt| PublishAttempt {
-                id: attempt.id.to_string(),
-                job_id: attempt.job.to_string(),
+                id: attempt.id,
+                job_id: attempt.job,
                 aim: attempt.aim,
                 next_check_at: attempt.next_check_at,
                 evidence: attempt.evidence,
@@ -361,7 +361,7 @@ pub async fn list_of_post(tx: &mut Tx, scope: ProjectScope, post: Uuid) -> Resul
 }
 
 /// Returns at most `limit` scheduled posts that are due: of each project the one that is due longest, then of each the next.
-pub async fn list_due(tx: &mut Tx, now: Instant, limit: u32) -> Result<Vec<(ProjectScope, Uuid)>> {
+pub async fn list_due(tx: &mut Tx, now: Instant, limit: u32) -> Result<Vec<(ProjectScope, PostId)>> {
     sql("SELECT project_id, id FROM posts WHERE status = 'scheduled' AND scheduled_at <= $1
          ORDER BY row_number() OVER (PARTITION BY project_id ORDER BY scheduled_at, id), scheduled_at, id LIMIT $2")
         .bind(now)
@@ -374,7 +374,7 @@ pub async fn list_due(tx: &mut Tx, now: Instant, limit: u32) -> Result<Vec<(Proj
 pub async fn find_upload(
     tx: &mut Tx,
     scope: ProjectScope,
-    connection: Uuid,
+    connection: ConnectionId,
     digest: &[u8; 32],
 ) -> Result<Option<serde_json::Value>> {
     sql("SELECT uploaded FROM uploads WHERE project_id = $1 AND connection_id = $2 AND digest = $3")
@@ -389,7 +389,7 @@ pub async fn find_upload(
 pub async fn save_upload(
     tx: &mut Tx,
     scope: ProjectScope,
-    connection: Uuid,
+    connection: ConnectionId,
     digest: &[u8; 32],
     uploaded: &serde_json::Value,
     now: Instant,

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use searchwright_contract::{
     Instant,
+    ids::{AuditId, IssueId, JobId, PageId, RecheckId},
     issues::OccurrenceState,
     rechecks::{Recheck, RecheckCounts, RecheckItem, RecheckOutcome, RecheckScope, RecheckStatus},
 };
 use serde_json::Value;
-use uuid::Uuid;
 
 use crate::{
     Cells, Error, Result, Tx,
@@ -23,20 +23,20 @@ use crate::{
 #[derive(Clone, Copy, Debug)]
 pub struct NewRecheck {
     /// Identifier, UUIDv7 of now.
-    pub id: Uuid,
+    pub id: RecheckId,
     /// Job that runs it.
-    pub job: Uuid,
+    pub job: JobId,
     /// Audit whose data the pages are compared with.
-    pub audit: Uuid,
+    pub audit: AuditId,
     /// The caller named its occurrences; otherwise it has all that are marked as done.
     pub named: bool,
 }
 
 fn read_recheck(c: &mut Cells<'_>) -> Result<Recheck> {
     Ok(Recheck {
-        id: c.take::<Uuid>()?.to_string(),
-        job_id: c.take::<Uuid>()?.to_string(),
-        audit_id: c.take::<Uuid>()?.to_string(),
+        id: c.take()?,
+        job_id: c.take()?,
+        audit_id: c.take()?,
         status: c.parse()?,
         scope: RecheckScope {
             named: c.take()?,
@@ -101,7 +101,7 @@ pub async fn create(
 }
 
 /// Actor of the changes that a recheck makes.
-pub fn actor(recheck: Uuid, at: Instant) -> Actor {
+pub fn actor(recheck: RecheckId, at: Instant) -> Actor {
     Actor {
         id: format!("recheck:{recheck}"),
         name: "recheck".to_owned(),
@@ -136,7 +136,7 @@ pub async fn find_active(tx: &mut Tx, scope: ProjectScope) -> Result<Option<Rech
 }
 
 /// Returns a recheck without its items; [`Error::Missing`] if the project has none of this id.
-pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Recheck> {
+pub async fn get(tx: &mut Tx, scope: ProjectScope, id: RecheckId) -> Result<Recheck> {
     let found = sql(columns!("id = $2"))
         .bind(scope.project())
         .bind(id)
@@ -150,7 +150,7 @@ async fn with_counts(tx: &mut Tx, scope: ProjectScope, found: Option<Recheck>) -
     let Some(mut recheck) = found else {
         return Ok(None);
     };
-    let id = Uuid::try_parse(&recheck.id).unwrap_or_default();
+    let id = recheck.id;
     // Items are inserted when the recheck is created, and never later.
     (recheck.scope.issues, recheck.scope.pages, recheck.scope.occurrences) = sql("SELECT count(DISTINCT issue_id), count(DISTINCT page_id), count(*) FROM recheck_items WHERE project_id = $1 AND recheck_id = $2")
         .bind(scope.project())
@@ -183,11 +183,11 @@ async fn with_counts(tx: &mut Tx, scope: ProjectScope, found: Option<Recheck>) -
 pub async fn list_items(
     tx: &mut Tx,
     scope: ProjectScope,
-    id: Uuid,
+    id: RecheckId,
     after: Option<OccurrenceKey>,
     limit: u32,
 ) -> Result<Vec<RecheckItem>> {
-    let (issue, page) = after.unwrap_or((Uuid::nil(), Uuid::nil()));
+    let (issue, page) = after.unwrap_or((IssueId::MIN, PageId::MIN));
     sql("SELECT r.issue_id, r.page_id, p.url, r.outcome, r.detail, r.checked_at
          FROM recheck_items r JOIN pages p ON p.project_id = r.project_id AND p.id = r.page_id
          WHERE r.project_id = $1 AND r.recheck_id = $2 AND (r.issue_id, r.page_id) > ($3, $4) ORDER BY r.issue_id, r.page_id LIMIT $5")
@@ -198,8 +198,8 @@ pub async fn list_items(
     .bind(limit)
     .fetch_all(tx, |c| {
         Ok(RecheckItem {
-            issue_id: c.take::<Uuid>()?.to_string(),
-            page_id: c.take::<Uuid>()?.to_string(),
+            issue_id: c.take()?,
+            page_id: c.take()?,
             url: c.take()?,
             outcome: c.parse()?,
             detail: c.take()?,
@@ -223,7 +223,7 @@ pub struct PendingItem {
 }
 
 /// Returns the pending items of a recheck.
-pub async fn list_pending(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Vec<PendingItem>> {
+pub async fn list_pending(tx: &mut Tx, scope: ProjectScope, id: RecheckId) -> Result<Vec<PendingItem>> {
     let items: Vec<(OccurrenceKey, String, String)> = sql("SELECT r.issue_id, r.page_id, i.check_id, p.url FROM recheck_items r
          JOIN issues i ON i.project_id = r.project_id AND i.id = r.issue_id
          JOIN pages p ON p.project_id = r.project_id AND p.id = r.page_id
@@ -268,7 +268,7 @@ pub struct ItemOutcome {
 pub async fn settle_items(
     tx: &mut Tx,
     scope: ProjectScope,
-    id: Uuid,
+    id: RecheckId,
     mut outcomes: Vec<ItemOutcome>,
     now: Instant,
 ) -> Result<()> {
@@ -327,7 +327,7 @@ pub async fn settle_items(
 }
 
 /// Marks a queued recheck as running.
-pub async fn begin(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<()> {
+pub async fn begin(tx: &mut Tx, scope: ProjectScope, id: RecheckId) -> Result<()> {
     sql("UPDATE rechecks SET status = 'running' WHERE project_id = $1 AND id = $2 AND status = 'queued'")
         .bind(scope.project())
         .bind(id)
@@ -340,7 +340,7 @@ pub async fn begin(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<()> {
 pub async fn finish(
     tx: &mut Tx,
     scope: ProjectScope,
-    id: Uuid,
+    id: RecheckId,
     status: RecheckStatus,
     new_issues: u32,
     now: Instant,
@@ -357,7 +357,7 @@ pub async fn finish(
 }
 
 /// Finishes a recheck that failed: its pending items become inconclusive, their occurrences done again.
-pub async fn abandon(tx: &mut Tx, scope: ProjectScope, id: Uuid, why: &str, now: Instant) -> Result<()> {
+pub async fn abandon(tx: &mut Tx, scope: ProjectScope, id: RecheckId, why: &str, now: Instant) -> Result<()> {
     if !finish(tx, scope, id, RecheckStatus::Failed, 0, now).await? {
         return Ok(());
     }
@@ -370,7 +370,7 @@ pub async fn abandon(tx: &mut Tx, scope: ProjectScope, id: Uuid, why: &str, now:
         evidence: None,
     });
     let outcomes: Vec<ItemOutcome> = outcomes.collect();
-    let issues: BTreeSet<Uuid> = outcomes.iter().map(|item| item.key.0).collect();
+    let issues: BTreeSet<IssueId> = outcomes.iter().map(|item| item.key.0).collect();
     settle_items(tx, scope, id, outcomes, now).await?;
     for issue in issues {
         // The number of active occurrences is the same; their states differ.

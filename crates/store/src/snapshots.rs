@@ -1,5 +1,6 @@
 //! Snapshots of the findings of the last audits, to compare two audits. They are small: a page is the first half of its id.
 
+use searchwright_contract::ids::{AuditId, IssueId, PageId};
 use uuid::Uuid;
 
 use crate::{Error, Result, Tx, access::ProjectScope, sql};
@@ -26,8 +27,8 @@ pub struct PageState {
 const STATE_LEN: usize = 19;
 
 /// Returns the first half of an id.
-pub fn id_prefix(id: Uuid) -> u64 {
-    id.as_u64_pair().0
+pub fn id_prefix(id: PageId) -> u64 {
+    id.uuid().as_u64_pair().0
 }
 
 /// Saves the snapshot of an audit: its pages and the pages of each issue, both ascending. Deletes the oldest beyond
@@ -35,9 +36,9 @@ pub fn id_prefix(id: Uuid) -> u64 {
 pub async fn save(
     tx: &mut Tx,
     scope: ProjectScope,
-    audit: Uuid,
+    audit: AuditId,
     pages: &[PageState],
-    found: Vec<(Uuid, Vec<u64>)>,
+    found: Vec<(IssueId, Vec<u64>)>,
 ) -> Result<()> {
     let mut data = Vec::with_capacity(pages.len() * STATE_LEN);
     for state in pages {
@@ -82,7 +83,7 @@ pub async fn save(
 }
 
 /// Returns the pages of an audit, ascending; `None` if there is no snapshot.
-pub async fn find_pages(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result<Option<Vec<PageState>>> {
+pub async fn find_pages(tx: &mut Tx, scope: ProjectScope, audit: AuditId) -> Result<Option<Vec<PageState>>> {
     let data: Option<Vec<u8>> = sql("SELECT pages FROM audit_pages WHERE project_id = $1 AND audit_id = $2")
         .bind(scope.project())
         .bind(audit)
@@ -109,7 +110,7 @@ fn decode_state(bytes: &[u8]) -> Result<PageState> {
 }
 
 /// Returns the issues that an audit found.
-pub async fn list_issues(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result<Vec<Uuid>> {
+pub async fn list_issues(tx: &mut Tx, scope: ProjectScope, audit: AuditId) -> Result<Vec<IssueId>> {
     sql("SELECT issue_id FROM audit_findings WHERE project_id = $1 AND audit_id = $2 ORDER BY issue_id")
         .bind(scope.project())
         .bind(audit)
@@ -121,8 +122,8 @@ pub async fn list_issues(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Resul
 pub async fn list_issue_pages(
     tx: &mut Tx,
     scope: ProjectScope,
-    audit: Uuid,
-    issue: Uuid,
+    audit: AuditId,
+    issue: IssueId,
 ) -> Result<Vec<u64>> {
     let data: Option<Vec<u8>> =
         sql("SELECT pages FROM audit_findings WHERE project_id = $1 AND audit_id = $2 AND issue_id = $3")
@@ -143,7 +144,7 @@ pub async fn find_page_urls(
     tx: &mut Tx,
     scope: ProjectScope,
     pages: &[u64],
-) -> Result<Vec<Option<(Uuid, String)>>> {
+) -> Result<Vec<Option<(PageId, String)>>> {
     let rows = pages
         .iter()
         .map(|half| {

@@ -2,7 +2,7 @@
 
 use postgres_types::{IsNull, ToSql, Type, to_sql_checked};
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use searchwright_contract::Instant;
+use searchwright_contract::{Instant, ids};
 use serde::{Serialize, de::DeserializeOwned};
 use uuid::Uuid;
 
@@ -170,6 +170,29 @@ columns! {
     Vec<u8>, ValueRef::Blob(v) => Ok(v.to_vec());
     Uuid, ValueRef::Blob(v) => Self::from_slice(v).map_err(|e| e.to_string());
 }
+
+macro_rules! id_columns {
+    ($($(#[$doc:meta])* $name:ident;)*) => {
+        $(
+            impl From<ids::$name> for Param {
+                fn from(id: ids::$name) -> Self {
+                    Self::Uuid(id.uuid())
+                }
+            }
+
+            impl Column for ids::$name {
+                fn from_sqlite(value: ValueRef<'_>) -> Result<Self, String> {
+                    Uuid::from_sqlite(value).map(Self::from)
+                }
+
+                fn from_postgres(row: &tokio_postgres::Row, index: usize) -> Result<Self, String> {
+                    Uuid::from_postgres(row, index).map(Self::from)
+                }
+            }
+        )*
+    };
+}
+searchwright_contract::ids!(id_columns);
 
 impl Column for Instant {
     fn from_sqlite(value: ValueRef<'_>) -> Result<Self, String> {

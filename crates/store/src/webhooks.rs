@@ -3,6 +3,7 @@
 use searchwright_contract::{
     Instant,
     actions::AllowedActions,
+    ids::WebhookId,
     webhooks::{Subscription, Webhook},
 };
 use secrecy::{ExposeSecret as _, SecretString};
@@ -24,7 +25,7 @@ const MAX_OLD_SECRETS: i64 = 2;
 #[derive(Clone, Debug)]
 pub struct NewWebhook {
     /// Identifier.
-    pub id: Uuid,
+    pub id: WebhookId,
     /// URL that events are POSTed to.
     pub target_url: String,
     /// Events that it receives.
@@ -52,7 +53,7 @@ macro_rules! columns {
 
 fn read_webhook(c: &mut Cells<'_>) -> Result<Webhook> {
     Ok(Webhook {
-        id: c.take::<Uuid>()?.to_string(),
+        id: c.take()?,
         target_url: c.take()?,
         event: c.parse()?,
         status: c.parse()?,
@@ -95,7 +96,7 @@ pub async fn add_secret(
     tx: &mut Tx,
     scope: ProjectScope,
     keyring: &Keyring,
-    webhook: Uuid,
+    webhook: WebhookId,
     new: NewSecret,
     now: Instant,
 ) -> Result<()> {
@@ -130,7 +131,7 @@ pub async fn list_secrets(
     tx: &mut Tx,
     scope: ProjectScope,
     keyring: &Keyring,
-    webhook: Uuid,
+    webhook: WebhookId,
     now: Instant,
 ) -> Result<Vec<SecretString>> {
     let sealed: Vec<(Uuid, Vec<u8>)> = sql("SELECT id, secret FROM webhook_secrets
@@ -150,19 +151,19 @@ pub async fn list_secrets(
 pub async fn list(
     tx: &mut Tx,
     scope: ProjectScope,
-    before: Option<Uuid>,
+    before: Option<WebhookId>,
     limit: u32,
 ) -> Result<Vec<Webhook>> {
     sql(columns!("AND id < $2 ORDER BY id DESC LIMIT $3"))
         .bind(scope.project())
-        .bind(before.unwrap_or(Uuid::max()))
+        .bind(before.unwrap_or(WebhookId::MAX))
         .bind(limit)
         .fetch_all(tx, read_webhook)
         .await
 }
 
 /// Returns a webhook; [`Error::Missing`](crate::Error::Missing) if the project has none of this id.
-pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Webhook> {
+pub async fn get(tx: &mut Tx, scope: ProjectScope, id: WebhookId) -> Result<Webhook> {
     sql(columns!("AND id = $2"))
         .bind(scope.project())
         .bind(id)
@@ -171,7 +172,7 @@ pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Webhook> 
 }
 
 /// Increments the version of a webhook.
-pub async fn increment_version(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<()> {
+pub async fn increment_version(tx: &mut Tx, scope: ProjectScope, id: WebhookId) -> Result<()> {
     sql("UPDATE webhooks SET version = version + 1 WHERE project_id = $1 AND id = $2")
         .bind(scope.project())
         .bind(id)
@@ -182,7 +183,7 @@ pub async fn increment_version(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Re
 
 /// Deletes a webhook with its secrets. Its deliveries are deleted when they expire: there may be many, and deleting them here
 /// would make other writers wait.
-pub async fn delete(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<()> {
+pub async fn delete(tx: &mut Tx, scope: ProjectScope, id: WebhookId) -> Result<()> {
     for text in [
         "DELETE FROM webhook_secrets WHERE project_id = $1 AND webhook_id = $2",
         "DELETE FROM webhooks WHERE project_id = $1 AND id = $2",

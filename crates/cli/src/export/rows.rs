@@ -38,6 +38,7 @@ pub(super) fn write(results: &Results, out: &mut dyn Write) -> std::io::Result<(
                 occurrence.evidence.to_string(),
                 occurrence.last_checked_at.to_string(),
             );
+            let (issue_id, page_id) = (issue.id.to_string(), occurrence.page_id.to_string());
             let row = [
                 occurrence.severity.as_str(),
                 &issue.check_id,
@@ -48,8 +49,8 @@ pub(super) fn write(results: &Results, out: &mut dyn Write) -> std::io::Result<(
                 &evidence,
                 &issue.recommendation,
                 &checked,
-                &issue.id,
-                &occurrence.page_id,
+                &issue_id,
+                &page_id,
             ];
             table.write_record(row.map(|text| harmless(text).into_owned()))?;
         }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::KeywordStatus;
-use crate::{Answer, declare::operation, jobs::Job, words::words};
+use crate::{Answer, declare::operation, ids::KeywordId, jobs::Job, words::words};
 
 operation! {
     /// Imports keywords from a file of another tool: Semrush, Ahrefs, Google Keyword Planner or Search Console.
@@ -82,7 +82,7 @@ pub struct ImportedRow {
     pub outcome: RowOutcome,
     /// Id of the keyword that was added or that has the same text.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub keyword_id: Option<String>,
+    pub keyword_id: Option<KeywordId>,
     /// Machine-readable kind of fault.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub code: Option<String>,

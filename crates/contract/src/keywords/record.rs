@@ -4,7 +4,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{CannibalisationReason, CompetitionLevel, Intent, IntentSource, KeywordSource, KeywordStatus};
-use crate::{Answer, Head, Instant, actions::AllowedActions, missing::MissingReason};
+use crate::{
+    Answer, Head, Instant,
+    actions::AllowedActions,
+    ids::{ClusterId, KeywordId, PostId},
+    missing::MissingReason,
+};
 
 /// A keyword. Unknown figures are `null`, never 0.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -12,7 +17,7 @@ use crate::{Answer, Head, Instant, actions::AllowedActions, missing::MissingReas
 pub struct Keyword {
     /// Identifier (UUIDv7).
     #[schemars(example = &"01936f30-1c1e-7f7b-8a55-0d4b8f2f7a10")]
-    pub id: String,
+    pub id: KeywordId,
     /// Text, as it was added.
     #[schemars(example = &"standing desk")]
     pub keyword: String,
@@ -41,11 +46,11 @@ pub struct Keyword {
     #[schemars(example = 63.5)]
     pub score: Option<f64>,
     /// Id of the cluster, which groups keywords that one page can answer; `null` if the keyword is in none.
-    pub cluster_id: Option<String>,
+    pub cluster_id: Option<ClusterId>,
     /// Whether it represents its cluster: the most searched keyword, then the shortest.
     pub is_cluster_head: bool,
     /// Ids of the posts that target it, oldest first, at most 100, without archived ones.
-    pub post_ids: Vec<String>,
+    pub post_ids: Vec<PostId>,
     /// Figures from other tools and providers.
     #[serde(flatten)]
     pub details: KeywordDetails,
@@ -125,7 +130,7 @@ pub struct Cannibalisation {
     /// URLs of the pages, at most 10; from Search Console, those with the most impressions first.
     pub urls: Vec<String>,
     /// Ids of the posts, oldest first.
-    pub post_ids: Vec<String>,
+    pub post_ids: Vec<PostId>,
 }
 
 /// Range of searches per month, inclusive.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Instant,
+    ids::{AttemptId, ConnectionId, JobId},
     integrations::{IntegrationError, Provider},
     words::words,
 };
@@ -57,7 +58,7 @@ pub struct Publication {
     /// The provider.
     pub provider: Provider,
     /// Id of the connection.
-    pub connection_id: String,
+    pub connection_id: ConnectionId,
     /// State.
     pub state: PublicationState,
     /// Whether it is public, as far as known.
@@ -85,9 +86,9 @@ pub struct Publication {
 #[serde(rename_all = "camelCase")]
 pub struct PublishAttempt {
     /// Identifier (UUIDv7).
-    pub id: String,
+    pub id: AttemptId,
     /// Id of the job that runs it.
-    pub job_id: String,
+    pub job_id: JobId,
     /// Target state: `live`, `draft`, or `gone` for unpublishing.
     #[schemars(example = &"live")]
     pub aim: String,

@@ -5,7 +5,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{CheckOutcome, GenerationMethod, PostOrigin, PostStatus, Publication, PublicationState};
-use crate::{Answer, Head, Instant, actions::AllowedActions, jobs::Job};
+use crate::{
+    Answer, Head, Instant,
+    actions::AllowedActions,
+    ids::{JobId, KeywordId, PostId},
+    jobs::Job,
+};
 
 /// The main image of a post.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -60,7 +65,7 @@ pub struct Author {
 pub struct PostSummary {
     /// Identifier (UUIDv7).
     #[schemars(example = &"01936f34-2b1d-7c10-9a55-1d4b8f2f7a10")]
-    pub id: String,
+    pub id: PostId,
     /// Title; `null` if there is none yet.
     pub title: Option<String>,
     /// URL slug, unique in the project.
@@ -69,7 +74,7 @@ pub struct PostSummary {
     /// Status.
     pub status: PostStatus,
     /// Id of the target keyword; `null` if there is none or it was deleted.
-    pub keyword_id: Option<String>,
+    pub keyword_id: Option<KeywordId>,
     /// Text of the target keyword.
     pub keyword: Option<String>,
     /// Language (BCP 47).
@@ -267,7 +272,7 @@ pub struct PostWarning {
 #[serde(rename_all = "camelCase")]
 pub struct Generation {
     /// Id of the job.
-    pub job_id: String,
+    pub job_id: JobId,
     /// Method, with or without a language model; `null` while it is not known.
     pub method: Option<GenerationMethod>,
     /// Provider of the language model; `null` for a brief.

@@ -25,7 +25,12 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use searchwright_contract::{Instant, audits::AuditStatus, events::EventType};
+use searchwright_contract::{
+    Instant,
+    audits::AuditStatus,
+    events::EventType,
+    ids::{AuditId, IssueId, PageId},
+};
 use searchwright_site::{
     checks::{self, Rules, Severity},
     crawl::{Ending, Termination},
@@ -72,7 +77,7 @@ use crate::{
 const MAX_EVALUATORS: usize = 8;
 
 /// The pages that were measured, by issue; only of issues that rest on measurements.
-pub(super) type Measured = HashMap<Uuid, HashSet<Uuid>>;
+pub(super) type Measured = HashMap<IssueId, HashSet<PageId>>;
 
 fn measured(index: &SiteGraph, ids: &PageIds, rules: &Rules, project: Uuid) -> Measured {
     let checks = checks::registry().iter().filter(|check| !rules.is_off(check));
@@ -88,19 +93,19 @@ fn measured(index: &SiteGraph, ids: &PageIds, rules: &Rules, project: Uuid) -> M
 /// The audit whose crawl is evaluated.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AnalyzedAudit {
-    pub(super) id: Uuid,
+    pub(super) id: AuditId,
     /// The current time as checks see it, both during the crawl and after it.
     pub(super) requested: Instant,
     /// Earliest time the audit can have fetched a page.
     pub(super) began: Instant,
     /// The last audit with results before this one.
-    pub(super) previous: Option<Uuid>,
+    pub(super) previous: Option<AuditId>,
 }
 
 /// Returns the stored form of an issue; `severity` is that of its worst occurrence.
 pub(super) fn summary(
     check: &checks::Check,
-    id: Uuid,
+    id: IssueId,
     severity: Severity,
     impact: f64,
 ) -> issues::IssueSummary {
@@ -402,7 +407,7 @@ fn sum_up(evaluated: Vec<Result<Evaluated, JobError>>, shared: &Shared) -> Resul
 struct AuditSnapshot {
     pages: Vec<PageState>,
     /// Pages by issue, as halves (8 bytes) of their ids. Up to here they are 4-byte [`UrlId`]s: a large site has millions.
-    found: Vec<(Uuid, Vec<u64>)>,
+    found: Vec<(IssueId, Vec<u64>)>,
 }
 
 impl AuditSnapshot {

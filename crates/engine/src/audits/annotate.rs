@@ -3,7 +3,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use searchwright_contract::audits::Audit;
+use searchwright_contract::{
+    audits::Audit,
+    ids::{AuditId, PageId},
+};
 use searchwright_site::{
     checks,
     graph::{PageFlags, SiteGraph, State},
@@ -15,7 +18,6 @@ use searchwright_store::{
     audits, brand, keywords,
     snapshots::{self, id_prefix},
 };
-use uuid::Uuid;
 
 use super::{
     ids::{issue_id, page_id, url_key_of},
@@ -45,12 +47,12 @@ pub(super) async fn annotate(
     index: &mut SiteGraph,
 ) -> Result<(), JobError> {
     let redirects = match crawled {
-        Crawled::Audit => previous_redirects(db, scope, index, audit.previous_audit_id.clone(), 1).await?,
+        Crawled::Audit => previous_redirects(db, scope, index, audit.previous_audit_id, 1).await?,
         // A recheck is no audit itself: the audit and the one before it have to have seen the redirect.
-        Crawled::Recheck => previous_redirects(db, scope, index, Some(audit.id.clone()), 2).await?,
+        Crawled::Recheck => previous_redirects(db, scope, index, Some(audit.id), 2).await?,
     };
     index.set_temporary_redirects(redirects);
-    let silent = previously_unresponsive(db, scope, previous_audit(audit)).await?;
+    let silent = previously_unresponsive(db, scope, audit.previous_audit_id).await?;
     if !silent.is_empty() {
         index.set_silent(fetched_among(scope, index, &silent));
     }
@@ -62,19 +64,13 @@ pub(super) async fn annotate(
     Ok(())
 }
 
-/// Returns the id of the last audit with results before this one.
-pub(super) fn previous_audit(audit: &Audit) -> Option<Uuid> {
-    let id = audit.previous_audit_id.as_deref()?;
-    Uuid::try_parse(id).ok()
-}
-
 /// Returns since when (Unix milliseconds) each temporary redirect of the index has been seen in every audit, going back
 /// from `audit`; only those that at least `least` audits have seen.
 async fn previous_redirects(
     db: &Db,
     scope: ProjectScope,
     index: &SiteGraph,
-    mut audit: Option<String>,
+    mut audit: Option<AuditId>,
     least: usize,
 ) -> Result<HashMap<UrlId, i64>, JobError> {
     let project = scope.project();
@@ -85,7 +81,6 @@ async fn previous_redirects(
     let mut since = HashMap::new();
     let mut seen = 0;
     while let Some(id) = audit.take().filter(|_| !open.is_empty()) {
-        let Ok(id) = Uuid::try_parse(&id) else { break };
         let mut tx = db.read().await?;
         let Some(pages) = snapshots::find_pages(&mut tx, scope, id).await? else {
             break;
@@ -113,7 +108,7 @@ async fn previous_redirects(
 pub(super) async fn previously_unresponsive(
     db: &Db,
     scope: ProjectScope,
-    audit: Option<Uuid>,
+    audit: Option<AuditId>,
 ) -> Result<HashSet<u64>, JobError> {
     let Some(audit) = audit else {
         return Ok(HashSet::new());
@@ -146,10 +141,12 @@ async fn uncertain_inlinks(
 ) -> Result<Vec<UrlId>, JobError> {
     let mut all = Vec::new();
     for (most, mut doubtful) in (0..).zip(index.doubtful_inlinks()) {
-        if let Some(previous) = previous_audit(audit).filter(|_| (1..=MAX_DOUBTFUL).contains(&doubtful.len()))
+        if let Some(previous) = audit
+            .previous_audit_id
+            .filter(|_| (1..=MAX_DOUBTFUL).contains(&doubtful.len()))
         {
             let page = |id: &UrlId| page_id(scope.project(), index.key(*id));
-            let pages: Vec<Uuid> = doubtful.iter().map(page).collect();
+            let pages: Vec<PageId> = doubtful.iter().map(page).collect();
             let before = page_links::find(&mut db.read().await?, scope, previous, &pages).await?;
             let mut before = before.into_iter();
             doubtful.retain(|_| {

@@ -6,13 +6,13 @@ use std::{sync::Arc, time::Duration};
 use searchwright_contract::{
     Code, Instant, Problem,
     audits::{Audit, AuditStatus},
+    ids::AuditId,
 };
 use searchwright_outbound::Purpose;
 use searchwright_site::crawl::{self, Config, Ending, Resume};
 use searchwright_store::{Db, access::ProjectScope, audits, crawls};
 use serde_json::json;
 use url::Url;
-use uuid::Uuid;
 
 pub(crate) use self::abort::{abort, withdraw};
 pub(super) use self::batch_sink::Stopped;
@@ -22,7 +22,7 @@ use self::{
 };
 use super::{
     analysis::{self, AuditRef, CrawlIndex},
-    annotate::{Crawled, annotate, previous_audit},
+    annotate::{Crawled, annotate},
     failure::AuditFailure,
     page_texts,
     stored_batch::unpack,
@@ -45,7 +45,7 @@ pub(super) const ORIGIN_LASTS_MILLIS: i64 = 24 * 3_600_000;
 const MOST_CRASHES: i64 = 3;
 
 /// Runs an audit, or resumes it.
-pub(crate) async fn run(job: JobContext, audit_id: Uuid) -> Result<serde_json::Value, JobError> {
+pub(crate) async fn run(job: JobContext, audit_id: AuditId) -> Result<serde_json::Value, JobError> {
     let db = job.engine.db.clone();
     let scope = job.leased.scope;
     let audit = audits::get(&mut db.read().await?, scope, audit_id).await?;
@@ -67,7 +67,11 @@ pub(crate) async fn run(job: JobContext, audit_id: Uuid) -> Result<serde_json::V
     done
 }
 
-async fn carry_out(job: &JobContext, audit: &Audit, audit_id: Uuid) -> Result<serde_json::Value, JobError> {
+async fn carry_out(
+    job: &JobContext,
+    audit: &Audit,
+    audit_id: AuditId,
+) -> Result<serde_json::Value, JobError> {
     let db = &job.engine.db;
     if job.leased.crashes > MOST_CRASHES {
         let problem = Problem::new(
@@ -75,7 +79,7 @@ async fn carry_out(job: &JobContext, audit: &Audit, audit_id: Uuid) -> Result<se
             given_up(
                 job.leased.crashes,
                 audit.progress.fetched,
-                previous_audit(audit).is_some(),
+                audit.previous_audit_id.is_some(),
             ),
         );
         return Err(JobError::AuditFailed(
@@ -96,7 +100,7 @@ async fn carry_out(job: &JobContext, audit: &Audit, audit_id: Uuid) -> Result<se
         id: audit_id,
         requested: audit.requested_at,
         began: began(audit),
-        previous: previous_audit(audit),
+        previous: audit.previous_audit_id,
     };
     let result = analysis::analyze(job, audited, ending, crawled).await?;
     Ok(json!({ "auditId": audit_id, "healthScore": result, "coreWebVitals": vitals }))
@@ -107,14 +111,14 @@ fn began(audit: &Audit) -> Instant {
     audit.started_at.unwrap_or(audit.requested_at)
 }
 
-fn audit_ref(audit: &Audit, id: Uuid) -> AuditRef {
+fn audit_ref(audit: &Audit, id: AuditId) -> AuditRef {
     AuditRef {
         id,
         began: began(audit),
     }
 }
 
-async fn set_status(job: &JobContext, audit: Uuid, status: AuditStatus) -> Result<(), JobError> {
+async fn set_status(job: &JobContext, audit: AuditId, status: AuditStatus) -> Result<(), JobError> {
     let now = job.engine.clock.now();
     job.write_fenced(move |tx, scope| {
         Box::pin(async move { audits::set_status(tx, scope, audit, status, now).await })
@@ -142,11 +146,11 @@ pub(super) fn config(job: &JobContext, audit: &Audit) -> Result<Config, JobError
         (settings.connections, settings.delay)
     };
     // From the audit, so that a resumed crawl asks for the same made-up URLs.
-    config.seed = Uuid::try_parse(&audit.id).unwrap_or_default().as_u64_pair().1;
+    config.seed = audit.id.uuid().as_u64_pair().1;
     Ok(config)
 }
 
-async fn crawl(job: &JobContext, audit: &Audit, audit_id: Uuid) -> Result<(Ending, CrawlIndex), JobError> {
+async fn crawl(job: &JobContext, audit: &Audit, audit_id: AuditId) -> Result<(Ending, CrawlIndex), JobError> {
     let db = &job.engine.db;
     let mut config = config(job, audit)?;
     config.seeds = seeds::list_seeds(job, config.max_pages).await?;
@@ -205,7 +209,7 @@ struct SavedCrawl {
 async fn load_saved(
     db: &Db,
     scope: ProjectScope,
-    audit: Uuid,
+    audit: AuditId,
     config: &Config,
     elapsed: Duration,
 ) -> Result<SavedCrawl, JobError> {

@@ -2,6 +2,7 @@
 
 use std::{collections::HashMap, sync::OnceLock};
 
+use searchwright_contract::ids::PageId;
 use searchwright_site::{
     checks::{Check, Dependencies, FetchVerdict, is_cut, urls},
     graph::{PageFlags, SiteGraph, State},
@@ -26,7 +27,7 @@ pub(super) struct DependencyCheck<'a> {
     /// Some resource that pages need gave no answer, or was not requested.
     resources: OnceLock<bool>,
     /// URLs of the site by page id.
-    pages: OnceLock<HashMap<Uuid, UrlId>>,
+    pages: OnceLock<HashMap<PageId, UrlId>>,
 }
 
 impl<'a> DependencyCheck<'a> {
@@ -156,7 +157,7 @@ impl<'a> DependencyCheck<'a> {
     }
 
     /// Returns the URL id of a page of the site.
-    pub(super) fn page(&self, project: Uuid, page: Uuid) -> Option<UrlId> {
+    pub(super) fn page(&self, project: Uuid, page: PageId) -> Option<UrlId> {
         let index = self.index;
         let pages = self.pages.get_or_init(|| {
             let ids = (0..index.len() as u32).map(UrlId);

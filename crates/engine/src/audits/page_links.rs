@@ -3,6 +3,7 @@
 
 use std::{mem::take, sync::Arc};
 
+use searchwright_contract::ids::{AuditId, PageId};
 use searchwright_site::{
     graph::{PageFlags, SiteGraph, State},
     page::UrlId,
@@ -62,7 +63,7 @@ impl Batches {
 /// Place of a fetched URL in the stored crawl, with its links.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Place {
-    page: Uuid,
+    page: PageId,
     /// Its id in the crawl.
     pub(crate) id: UrlId,
     /// The batch that holds its facts.
@@ -89,7 +90,7 @@ impl Place {
     }
 }
 
-fn place(index: &SiteGraph, batches: &Batches, page: Uuid, id: UrlId, batch: u32) -> Place {
+fn place(index: &SiteGraph, batches: &Batches, page: PageId, id: UrlId, batch: u32) -> Place {
     let internal = index.has(id, PageFlags::INTERNAL);
     let inlinks = index.inlinks(id);
     Place {
@@ -111,7 +112,7 @@ fn place(index: &SiteGraph, batches: &Batches, page: Uuid, id: UrlId, batch: u32
 /// Writes the places of all fetched URLs of a crawl, in the order of page ids.
 pub(super) async fn write_links(
     job: &JobContext,
-    audit: Uuid,
+    audit: AuditId,
     index: Arc<SiteGraph>,
     ids: Arc<PageIds>,
     batches: Batches,
@@ -145,9 +146,9 @@ fn orders(
     batches: &Batches,
     ids: &PageIds,
     about: usize,
-) -> impl Iterator<Item = Vec<(Uuid, UrlId, u32)>> {
+) -> impl Iterator<Item = Vec<(PageId, UrlId, u32)>> {
     let ranges = index.len().div_ceil(about).max(1) as u128;
-    let range = move |page: Uuid| ((page.as_u128() >> 64) * ranges) >> 64;
+    let range = move |page: PageId| ((page.uuid().as_u128() >> 64) * ranges) >> 64;
     (0..ranges).map(move |wanted| {
         let all = (0..index.len() as u32).map(UrlId);
         let fetched = all.filter_map(|id| Some((ids.get(id), id, batches.get(id)?)));
@@ -158,14 +159,14 @@ fn orders(
 }
 
 /// Packs fetched URLs in chunks.
-fn portions(index: &SiteGraph, batches: &Batches, order: &[(Uuid, UrlId, u32)]) -> Result<Vec<LinkChunk>> {
-    let pack = |urls: &[(Uuid, UrlId, u32)]| {
+fn portions(index: &SiteGraph, batches: &Batches, order: &[(PageId, UrlId, u32)]) -> Result<Vec<LinkChunk>> {
+    let pack = |urls: &[(PageId, UrlId, u32)]| {
         let places: Vec<Place> = urls
             .iter()
             .map(|(page, id, batch)| place(index, batches, *page, *id, *batch))
             .collect();
         Ok((
-            places.first().map_or(Uuid::nil(), |place| place.page),
+            places.first().map_or(PageId::MIN, |place| place.page),
             compress(&places)?,
         ))
     };
@@ -173,7 +174,7 @@ fn portions(index: &SiteGraph, batches: &Batches, order: &[(Uuid, UrlId, u32)]) 
 }
 
 /// Returns the page id of a URL, fetched or not.
-pub(crate) fn page_of(project: Uuid, url: &Url) -> Uuid {
+pub(crate) fn page_of(project: Uuid, url: &Url) -> PageId {
     page_id(project, &url_key(url))
 }
 
@@ -181,11 +182,11 @@ pub(crate) fn page_of(project: Uuid, url: &Url) -> Uuid {
 pub(crate) async fn find(
     tx: &mut Tx,
     scope: ProjectScope,
-    audit: Uuid,
-    pages: &[Uuid],
+    audit: AuditId,
+    pages: &[PageId],
 ) -> Result<Vec<Option<Place>>, Failure> {
     let firsts = page_links::list_first_ids(tx, scope, audit).await?;
-    let portion = |page: &Uuid| firsts.partition_point(|first| first <= page).checked_sub(1);
+    let portion = |page: &PageId| firsts.partition_point(|first| first <= page).checked_sub(1);
     let mut wanted: Vec<usize> = pages.iter().filter_map(portion).collect();
     wanted.sort_unstable();
     wanted.dedup();

@@ -9,12 +9,12 @@ use std::{
     },
 };
 
+use searchwright_contract::ids::AuditId;
 use searchwright_site::{
     crawl::Batch,
     page::{PageFacts, UrlId},
 };
 use searchwright_store::{Db, access::ProjectScope, crawls};
-use uuid::Uuid;
 
 use super::stored_batch::{compress, decompress};
 use crate::{failure::Failure, jobs::JobError};
@@ -76,7 +76,7 @@ pub(super) fn pack(batch: &Batch) -> Result<Vec<u8>, Failure> {
 pub(crate) async fn load(
     db: &Db,
     scope: ProjectScope,
-    audit: Uuid,
+    audit: AuditId,
     number: u32,
 ) -> Result<HashMap<UrlId, String>, JobError> {
     let Some(data) = crawls::find_texts(&mut db.read().await?, scope, audit, number).await? else {

@@ -11,6 +11,7 @@ use std::{
 
 use searchwright_contract::{
     Instant,
+    ids::{AuditId, EventId, IssueId, RecheckId},
     rechecks::{RecheckOutcome, RecheckStatus},
 };
 use searchwright_site::{
@@ -25,7 +26,6 @@ use searchwright_store::{
     rechecks::{self, ItemOutcome, PendingItem},
 };
 use serde_json::{Value, json};
-use uuid::Uuid;
 
 pub(super) use self::stored::OVERLAY;
 use self::verdicts::{RecheckedPages, evaluate, inconclusive};
@@ -48,7 +48,7 @@ use crate::{
 pub(crate) const MOST_PAGES: usize = 500;
 
 /// Runs a recheck job.
-pub(crate) async fn run(job: JobContext, id: Uuid) -> Result<Value, JobError> {
+pub(crate) async fn run(job: JobContext, id: RecheckId) -> Result<Value, JobError> {
     let interrupted = job.clone();
     tokio::select! {
         reason = interrupted.interrupted() => Err(reason),
@@ -56,13 +56,13 @@ pub(crate) async fn run(job: JobContext, id: Uuid) -> Result<Value, JobError> {
     }
 }
 
-async fn recheck(job: &JobContext, id: Uuid) -> Result<Value, JobError> {
+async fn recheck(job: &JobContext, id: RecheckId) -> Result<Value, JobError> {
     let (db, scope) = (&job.engine.db, job.leased.scope);
     let record = rechecks::get(&mut db.read().await?, scope, id).await?;
     let waiting = rechecks::list_pending(&mut db.read().await?, scope, id).await?;
     job.write_fenced(move |tx, scope| Box::pin(async move { rechecks::begin(tx, scope, id).await }))
         .await?;
-    let audit_id = Uuid::try_parse(&record.audit_id).unwrap_or_default();
+    let audit_id = record.audit_id;
     let rules = Arc::new(rules::load(&mut db.read().await?, scope, audit_id).await?);
     let looked = look(job, audit_id, &waiting, &rules).await?;
     let (found, pages) = match looked {
@@ -114,7 +114,7 @@ impl Sink for Collected {
 
 async fn look(
     job: &JobContext,
-    audit_id: Uuid,
+    audit_id: AuditId,
     waiting: &[PendingItem],
     rules: &Rules,
 ) -> Result<Option<Looked>, JobError> {
@@ -196,8 +196,8 @@ async fn look(
 /// Writes all results in one transaction, and returns the status of the recheck.
 async fn finish(
     job: &JobContext,
-    id: Uuid,
-    audit: Uuid,
+    id: RecheckId,
+    audit: AuditId,
     rules: &Rules,
     found: Vec<ItemOutcome>,
     pages: RecheckedPages,
@@ -231,7 +231,7 @@ async fn finish(
         number += 1;
     }
     let known = issues::list_ids(&mut db.read().await?, scope).await?;
-    let mut events: Vec<Uuid> = Vec::new();
+    let mut events: Vec<EventId> = Vec::new();
     let claims: HashSet<occurrences::OccurrenceKey> = found.iter().map(|f| f.key).collect();
     let mut summaries = BTreeMap::new();
     for (check, finding, rank) in &pages.findings {
@@ -249,16 +249,16 @@ async fn finish(
         .map(|(_, finding, _)| finding)
         .filter(|finding| !claims.contains(&(finding.issue, finding.page)))
         .collect();
-    let mut touched: Vec<Uuid> = claims.iter().map(|(issue, _)| *issue).collect();
+    let mut touched: Vec<IssueId> = claims.iter().map(|(issue, _)| *issue).collect();
     touched.extend(findings.iter().map(|finding| finding.issue));
     touched.sort_unstable();
     touched.dedup();
     let still = found.iter().filter(|f| f.outcome == RecheckOutcome::StillPresent);
-    let seen: Vec<Uuid> = still
+    let seen: Vec<IssueId> = still
         .map(|f| f.key.0)
         .chain(findings.iter().map(|finding| finding.issue))
         .collect();
-    events.extend(touched.iter().map(|_| job.engine.clock.id()));
+    events.extend(touched.iter().map(|_| job.engine.clock.id::<EventId>()));
     job.write_fenced(move |tx, scope| {
         Box::pin(async move {
             for (number, batch) in packed {

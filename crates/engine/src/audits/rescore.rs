@@ -3,17 +3,20 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use searchwright_contract::{Instant, audits::AuditTotals};
+use searchwright_contract::{
+    Instant,
+    audits::AuditTotals,
+    ids::{AuditId, IssueId},
+};
 use searchwright_site::{
     checks::{self, Rules, Scope, Severity},
     score::{Counts, Health, Scores, is_counted},
 };
 use searchwright_store::{Db, Tx, access::ProjectScope, audits, issues, occurrences, snapshots::id_prefix};
 use serde_json::{Value, json};
-use uuid::Uuid;
 
 use super::{
-    annotate::{previous_audit, previously_unresponsive},
+    annotate::previously_unresponsive,
     ids::issue_id,
     impact::{impact_of, scores_by_category, weight},
 };
@@ -50,7 +53,7 @@ pub(super) async fn compute(job: &JobContext) -> Result<Option<u8>, JobError> {
     };
     let record = audits::get(&mut db.read().await?, scope, audit).await?;
     let rules = rules::load(&mut db.read().await?, scope, audit).await?;
-    let Some(reckoned) = reckon(db, scope, audit, previous_audit(&record), &rules).await? else {
+    let Some(reckoned) = reckon(db, scope, audit, record.previous_audit_id, &rules).await? else {
         return Ok(None);
     };
     let value = reckoned.health.score;
@@ -91,13 +94,13 @@ pub(super) struct Reckoned {
 pub(super) async fn reckon(
     db: &Db,
     scope: ProjectScope,
-    audit: Uuid,
-    previous: Option<Uuid>,
+    audit: AuditId,
+    previous: Option<AuditId>,
     rules: &Rules,
 ) -> Result<Option<Reckoned>, JobError> {
     let project = scope.project();
     let silent = previously_unresponsive(db, scope, previous).await?;
-    let all: HashMap<Uuid, &'static checks::Check> = checks::registry()
+    let all: HashMap<IssueId, &'static checks::Check> = checks::registry()
         .iter()
         .map(|check| (issue_id(project, check.id), check))
         .collect();
@@ -105,7 +108,7 @@ pub(super) async fn reckon(
     let mut found = vec![Counts::default(); pages.len()];
     let (mut site, mut totals) = (Counts::default(), AuditTotals::default());
     // severity and weight of each issue; no weight if the rank of a page is not known
-    let mut weights: HashMap<Uuid, (Severity, Option<f64>)> = HashMap::new();
+    let mut weights: HashMap<IssueId, (Severity, Option<f64>)> = HashMap::new();
     occurrences::for_each_active(
         &mut db.read().await?,
         scope,

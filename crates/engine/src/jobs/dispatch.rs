@@ -1,13 +1,12 @@
 //! Sends each kind of job to the code that runs it, cleans up after it, and withdraws it.
 
-use searchwright_contract::Instant;
+use searchwright_contract::{Instant, ids::JobId};
 use searchwright_store::{
     Result, Tx,
     access::ProjectScope,
     jobs::{self, JobEnd, LeasedJob},
     rechecks,
 };
-use uuid::Uuid;
 
 use super::{
     Job, JobContext, JobError, generate_post, keyword_clusters, keyword_generation, keyword_metrics, publish,
@@ -75,16 +74,16 @@ pub(crate) async fn withdraw(
     engine: &Engine,
     tx: &mut Tx,
     scope: ProjectScope,
-    job: Uuid,
+    job: JobId,
     now: Instant,
 ) -> Result<()> {
     audit::withdraw(engine, tx, scope, job, now).await?;
     generate_post::withdraw(engine, tx, scope, job, now).await?;
     publish::withdraw(engine, tx, scope, job, now).await?;
     if let Some(recheck) = rechecks::find_active(tx, scope).await?
-        && recheck.job_id == job.to_string()
+        && recheck.job_id == job
     {
-        let recheck = Uuid::try_parse(&recheck.id).unwrap_or_default();
+        let recheck = recheck.id;
         rechecks::abandon(tx, scope, recheck, "canceled", now).await?;
     }
     Ok(())

@@ -12,6 +12,7 @@ use article::Writer;
 use searchwright_contract::{
     Code, Problem,
     events::EventType,
+    ids::PostId,
     posts::{GenerateMode, GenerationMethod, Post, PostStatus, PostWarning},
 };
 use searchwright_providers::ProviderError;
@@ -26,7 +27,6 @@ use searchwright_writing::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use uuid::Uuid;
 
 use super::{
     JobContext, JobError,
@@ -50,7 +50,7 @@ const DESCRIPTION: usize = 155;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Order {
     /// The post.
-    pub post_id: Uuid,
+    pub post_id: PostId,
     /// Treatment of an existing text.
     pub mode: GenerateMode,
     /// Instructions for the text beyond its keyword.

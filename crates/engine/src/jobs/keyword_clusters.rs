@@ -4,7 +4,10 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use searchwright_contract::Instant;
+use searchwright_contract::{
+    Instant,
+    ids::{ClusterId, KeywordId},
+};
 use searchwright_keywords::{
     cannibalisation::name_key,
     cluster::{Cluster, Item, clusters},
@@ -15,7 +18,6 @@ use searchwright_store::{
     page_names,
 };
 use serde_json::{Value, json};
-use uuid::Uuid;
 
 use super::{JobContext, JobError};
 use crate::failure::defect;
@@ -62,7 +64,7 @@ async fn competing(
     job: &JobContext,
     language: &str,
     all: &[ClusterCandidate],
-) -> Result<Vec<(Uuid, Vec<String>)>, JobError> {
+) -> Result<Vec<(KeywordId, Vec<String>)>, JobError> {
     let (db, scope) = (&job.engine.db, job.leased.scope);
     let Some(audit) = audits::find_newest_finished(&mut db.read().await?, scope).await? else {
         return Ok(Vec::new());
@@ -98,13 +100,13 @@ fn item<'a>(keyword: &'a ClusterCandidate, language: &'a str) -> Item<'a> {
 fn changes(
     keywords: &[ClusterCandidate],
     clusters: &[Cluster],
-    mut new: impl FnMut() -> Uuid,
-) -> Vec<(Uuid, ClusterPlace)> {
+    mut new: impl FnMut() -> ClusterId,
+) -> Vec<(KeywordId, ClusterPlace)> {
     let mut taken = HashSet::new();
     let mut changed = Vec::new();
     for cluster in clusters {
         let alone = cluster.members.len() < 2;
-        let mut ids: BTreeMap<Uuid, usize> = BTreeMap::new();
+        let mut ids: BTreeMap<ClusterId, usize> = BTreeMap::new();
         for id in cluster
             .members
             .iter()
@@ -133,16 +135,18 @@ fn changes(
 
 #[cfg(test)]
 mod tests {
+    use uuid::Uuid;
+
     use super::*;
 
     fn keyword(n: u128, cluster: Option<u128>, is_head: bool) -> ClusterCandidate {
         ClusterCandidate {
-            id: Uuid::from_u128(n),
+            id: Uuid::from_u128(n).into(),
             keyword: n.to_string(),
             intent: None,
             search_volume: None,
             place: ClusterPlace {
-                cluster: cluster.map(Uuid::from_u128),
+                cluster: cluster.map(|id| Uuid::from_u128(id).into()),
                 is_head,
             },
         }
@@ -164,11 +168,11 @@ mod tests {
         };
         let clusters = [of(0, &[0, 1, 2]), of(4, &[3, 4]), of(5, &[5])];
         let place = |n, cluster: Option<u128>, is_head| {
-            let cluster = cluster.map(Uuid::from_u128);
-            (Uuid::from_u128(n), ClusterPlace { cluster, is_head })
+            let cluster = cluster.map(|id| Uuid::from_u128(id).into());
+            (Uuid::from_u128(n).into(), ClusterPlace { cluster, is_head })
         };
         assert_eq!(
-            changes(&keywords, &clusters, || Uuid::from_u128(99)),
+            changes(&keywords, &clusters, || Uuid::from_u128(99).into()),
             [
                 place(3, Some(7), false),
                 place(4, Some(99), false),

@@ -3,7 +3,10 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use searchwright_contract::keywords::{Keyword, KeywordSource, KeywordStatus};
+use searchwright_contract::{
+    ids::KeywordId,
+    keywords::{Keyword, KeywordSource, KeywordStatus},
+};
 use searchwright_keywords::{import::Row, intent::Brands, normalize};
 use searchwright_providers::{KeywordData, Market, ProviderError};
 use searchwright_store::{
@@ -43,7 +46,7 @@ struct Outcome {
     keyword: String,
     outcome: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    keyword_id: Option<String>,
+    keyword_id: Option<KeywordId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     detail: Option<String>,
 }
@@ -119,7 +122,7 @@ async fn carry_out(job: &JobContext, wanted: &MetricsOrder) -> Result<Value, Job
             Outcome {
                 keyword: asked.clone(),
                 outcome,
-                keyword_id: known.get(&text).map(|keyword| keyword.id.clone()),
+                keyword_id: known.get(&text).map(|keyword| keyword.id),
                 detail,
             }
         })
@@ -300,7 +303,7 @@ async fn write(
         let Some(keyword) = portion.get(&text) else {
             continue;
         };
-        let id = Uuid::try_parse(&keyword.id).unwrap_or_default();
+        let id = keyword.id;
         if updated.insert(text.clone()) {
             let after = merge_row(
                 KeywordFacts::from_keyword(keyword),

@@ -13,10 +13,14 @@ pub mod worker;
 
 use std::collections::BTreeMap;
 
-use searchwright_contract::{Instant, jobs, usage::Metric};
+use searchwright_contract::{
+    Instant,
+    ids::{AttemptId, AuditId, ConnectionId, JobId, PostId, RecheckId},
+    jobs,
+    usage::Metric,
+};
 use searchwright_store::{Tx, access::ProjectScope, jobs::NewJob, usage};
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
 pub(crate) use context::JobContext;
 pub use context::JobError;
@@ -34,7 +38,7 @@ pub enum Job {
     /// Crawl the website and evaluate the checks.
     Audit {
         /// The audit.
-        audit_id: Uuid,
+        audit_id: AuditId,
     },
     /// Ask providers for figures of keywords.
     KeywordMetrics {
@@ -54,7 +58,7 @@ pub enum Job {
     /// Look again at what somebody says is fixed.
     Recheck {
         /// The recheck.
-        recheck_id: Uuid,
+        recheck_id: RecheckId,
     },
     /// Compute the health score of the newest audit again.
     Rescore,
@@ -66,14 +70,14 @@ pub enum Job {
     /// Bring a post to a provider, or take it back.
     PublishPost {
         /// The attempt.
-        attempt_id: Uuid,
+        attempt_id: AttemptId,
     },
     /// Look at the page of a post that was published.
     VerifyPublication {
         /// The post.
-        post_id: Uuid,
+        post_id: PostId,
         /// Connection at which it was published.
-        connection_id: Uuid,
+        connection_id: ConnectionId,
     },
 }
 
@@ -142,7 +146,7 @@ impl Job {
         self,
         tx: &mut Tx,
         scope: ProjectScope,
-        id: Uuid,
+        id: JobId,
         links: BTreeMap<String, String>,
         now: Instant,
     ) -> Result<jobs::Job> {
@@ -156,7 +160,7 @@ impl Job {
         self,
         tx: &mut Tx,
         scope: ProjectScope,
-        id: Uuid,
+        id: JobId,
         now: Instant,
     ) -> searchwright_store::Result<Option<jobs::Job>> {
         let new = self.row(id, BTreeMap::new(), now)?;
@@ -171,7 +175,7 @@ impl Job {
 
     fn row(
         &self,
-        id: Uuid,
+        id: JobId,
         links: BTreeMap<String, String>,
         now: Instant,
     ) -> searchwright_store::Result<NewJob> {

@@ -16,6 +16,7 @@ pub(super) use abort::{abort, withdraw};
 use searchwright_contract::{
     Code, Problem,
     events::EventType,
+    ids::AttemptId,
     integrations::{IntegrationError, Readiness},
     posts::{Post, PublicationState},
 };
@@ -144,7 +145,7 @@ pub(crate) async fn record_outcome(
 }
 
 /// Runs an attempt, or resumes it.
-pub(super) async fn run(job: JobContext, attempt_id: uuid::Uuid) -> Result<Value, JobError> {
+pub(super) async fn run(job: JobContext, attempt_id: AttemptId) -> Result<Value, JobError> {
     let interrupted = job.clone();
     tokio::select! {
         reason = interrupted.interrupted() => Err(reason),
@@ -152,7 +153,7 @@ pub(super) async fn run(job: JobContext, attempt_id: uuid::Uuid) -> Result<Value
     }
 }
 
-async fn carry_out(job: &JobContext, attempt_id: uuid::Uuid) -> Result<Value, JobError> {
+async fn carry_out(job: &JobContext, attempt_id: AttemptId) -> Result<Value, JobError> {
     let mut view = load(job, attempt_id).await?;
     if view.attempt.finished_at.is_some() || view.attempt.job != job.leased.id {
         return Ok(result(&view));
@@ -172,7 +173,7 @@ async fn carry_out(job: &JobContext, attempt_id: uuid::Uuid) -> Result<Value, Jo
         );
         save(job, &view).await?;
     }
-    let publisher = match opened(&job.engine, job.leased.scope, &connection, attempt_id)
+    let publisher = match opened(&job.engine, job.leased.scope, &connection, attempt_id.uuid())
         .await
         .map_err(JobError::from)?
     {
@@ -284,7 +285,7 @@ const CHANGE: &str = "change";
 
 impl View {
     fn marker(&self) -> Marker {
-        Marker::new(self.attempt.post, &self.attempt.content_hash)
+        Marker::new(self.attempt.post.uuid(), &self.attempt.content_hash)
     }
 
     fn aim(&self) -> Aim {
@@ -332,7 +333,7 @@ impl View {
     }
 }
 
-async fn load(job: &JobContext, attempt_id: uuid::Uuid) -> Result<View, JobError> {
+async fn load(job: &JobContext, attempt_id: AttemptId) -> Result<View, JobError> {
     let scope = job.leased.scope;
     let mut tx = job.engine.db.read().await?;
     let attempt = publications::get_attempt(&mut tx, scope, attempt_id).await?;

@@ -1,7 +1,10 @@
 //! Looks at the page of a post that was published, as a search engine would: is it there, does it say what it should, may it be
 //! indexed. Says what it found and changes nothing.
 
-use searchwright_contract::posts::{Verification, VerificationState};
+use searchwright_contract::{
+    ids::{ConnectionId, PostId},
+    posts::{Verification, VerificationState},
+};
 use searchwright_outbound::Purpose;
 use searchwright_site::{
     fetch::{Fetch as _, Method, Request},
@@ -10,7 +13,6 @@ use searchwright_site::{
 use searchwright_store::{posts, publications};
 use serde_json::{Value, json};
 use url::Url;
-use uuid::Uuid;
 
 use super::{JobContext, JobError};
 
@@ -20,7 +22,7 @@ const LOOKS: [i64; 4] = [15_000, 60_000, 180_000, 300_000];
 const LARGEST: usize = 2 << 20;
 
 /// Runs the job.
-pub(super) async fn run(job: JobContext, post: Uuid, connection: Uuid) -> Result<Value, JobError> {
+pub(super) async fn run(job: JobContext, post: PostId, connection: ConnectionId) -> Result<Value, JobError> {
     let interrupted = job.clone();
     tokio::select! {
         reason = interrupted.interrupted() => Err(reason),
@@ -46,7 +48,7 @@ impl Intern for Addresses {
     }
 }
 
-async fn look(job: &JobContext, post_id: Uuid, connection: Uuid) -> Result<Value, JobError> {
+async fn look(job: &JobContext, post_id: PostId, connection: ConnectionId) -> Result<Value, JobError> {
     let scope = job.leased.scope;
     let (post, published) = {
         let mut tx = job.engine.db.read().await?;

@@ -3,9 +3,9 @@
 use searchwright_contract::{
     List,
     activity::{Activity, ListActivity},
+    ids::ActivityId,
 };
 use searchwright_store::{Tx, activity};
-use uuid::Uuid;
 
 use crate::{
     Engine,
@@ -17,10 +17,8 @@ use crate::{
 impl Handle<ListActivity> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: ListActivity) -> Result<List<Activity>> {
         let limit = limit(operation.limit);
-        let before: Option<Uuid> = call.after(&operation, operation.cursor.as_deref())?;
+        let before: Option<ActivityId> = call.after(&operation, operation.cursor.as_deref())?;
         let rows = activity::list(tx, call.scope()?, before, limit + 1).await?;
-        call.page(&operation, limit, rows, |last| {
-            Uuid::try_parse(&last.id).unwrap_or_default()
-        })
+        call.page(&operation, limit, rows, |last| last.id)
     }
 }

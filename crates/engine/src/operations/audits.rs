@@ -9,6 +9,7 @@ use searchwright_contract::{
         Audit, AuditConfig, AuditStarted, AuditTrend, CancelAudit, GetAudit, GetCurrentAudit, ListAudits,
         StartAudit,
     },
+    ids::AuditId,
     usage::Metric,
 };
 use searchwright_site::{checks, score, url_key::NORMALIZATION_VERSION};
@@ -17,7 +18,6 @@ use searchwright_store::{
     access::{ProjectScope, RecordKind},
     audits, jobs, projects, usage,
 };
-use uuid::Uuid;
 
 use super::jobs::with_actions as job_with_actions;
 use crate::{
@@ -47,21 +47,15 @@ fn with_actions(call: &Call, mut audit: Audit) -> Audit {
 
 /// Adds to each audit its differences from the previous one. Previous audits that are among these are not loaded again.
 async fn with_trends(tx: &mut Tx, scope: ProjectScope, mut audits: Vec<Audit>) -> Result<Vec<Audit>> {
-    let before = |audit: &Audit| {
-        audit
-            .previous_audit_id
-            .clone()
-            .filter(|_| audit.status.has_results())
-    };
-    let mut known: HashMap<String, Audit> = audits.iter().map(|a| (a.id.clone(), a.clone())).collect();
-    let missing: Vec<Uuid> = audits
+    let before = |audit: &Audit| audit.previous_audit_id.filter(|_| audit.status.has_results());
+    let mut known: HashMap<AuditId, Audit> = audits.iter().map(|a| (a.id, a.clone())).collect();
+    let missing: Vec<AuditId> = audits
         .iter()
         .filter_map(before)
         .filter(|id| !known.contains_key(id))
-        .filter_map(|id| Uuid::try_parse(&id).ok())
         .collect();
     let found = audits::get_each(tx, scope, &missing).await?;
-    known.extend(found.into_iter().flatten().map(|a| (a.id.clone(), a)));
+    known.extend(found.into_iter().flatten().map(|a| (a.id, a)));
     for audit in &mut audits {
         let before = before(audit).and_then(|id| known.get(&id));
         audit.since_previous = before
@@ -141,7 +135,7 @@ impl Handle<StartAudit> for Engine {
         }
         projects::lock(tx, scope).await?;
         if let Some(audit) = audits::find_active(tx, scope).await? {
-            let job = jobs::get(tx, scope, Uuid::try_parse(&audit.job_id).unwrap_or_default()).await?;
+            let job = jobs::get(tx, scope, audit.job_id).await?;
             return Ok(AuditStarted {
                 job: job_with_actions(call, job),
                 audit: with_actions(call, audit),
@@ -185,13 +179,11 @@ impl Handle<StartAudit> for Engine {
 impl Handle<ListAudits> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: ListAudits) -> Result<List<Audit>> {
         let limit = limit(operation.limit);
-        let before: Option<Uuid> = call.after(&operation, operation.cursor.as_deref())?;
+        let before: Option<AuditId> = call.after(&operation, operation.cursor.as_deref())?;
         let rows = audits::list(tx, call.scope()?, operation.status, before, limit + 1).await?;
         let rows = with_trends(tx, call.scope()?, rows).await?;
         let rows = rows.into_iter().map(|a| with_actions(call, a)).collect();
-        call.page(&operation, limit, rows, |last: &Audit| {
-            Uuid::try_parse(&last.id).unwrap_or_default()
-        })
+        call.page(&operation, limit, rows, |last: &Audit| last.id)
     }
 }
 
@@ -225,7 +217,7 @@ impl Handle<CancelAudit> for Engine {
         if !audit.status.is_active() {
             return Err(Problem::invalid_state(audit.status.as_str(), "cancelled", &[]).into());
         }
-        super::jobs::cancel(call, tx, Uuid::try_parse(&audit.job_id).unwrap_or_default()).await?;
+        super::jobs::cancel(call, tx, audit.job_id).await?;
         Ok(with_actions(call, audits::get(tx, scope, id).await?))
     }
 }

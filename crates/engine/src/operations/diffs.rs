@@ -7,6 +7,7 @@ use searchwright_contract::{
         AuditDiff, Change, ChangeCounts, DiffAudits, Incomparable, IssueDiff, PageChange, PageDiff,
         PagesChanged,
     },
+    ids::{AuditId, IssueId},
 };
 use searchwright_site::{
     checks::{self, Check},
@@ -18,13 +19,12 @@ use searchwright_store::{
     audits,
     snapshots::{self, PageState},
 };
-use uuid::Uuid;
 
 use super::issues::severity;
 use crate::{
     Engine,
     audits::issue_id,
-    call::{Call, limit},
+    call::{Call, fault, limit},
     changes::merged,
     endpoint::Handle,
     failure::Result,
@@ -37,8 +37,11 @@ const SHOWN: usize = 5;
 impl Handle<DiffAudits> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: DiffAudits) -> Result<AuditDiff> {
         let scope = call.scope()?;
-        let later = finished(call, tx, &operation.audit_id).await?;
-        let against = operation.against.as_ref().or(later.previous_audit_id.as_ref());
+        let later = finished(call, tx, call.child(RecordKind::Audit, &operation.audit_id)?).await?;
+        let against = match &operation.against {
+            Some(named) => Some(call.child(RecordKind::Audit, named)?),
+            None => later.previous_audit_id,
+        };
         let Some(against) = against else {
             return Err(Problem::new(
                 Code::NotFound,
@@ -48,12 +51,12 @@ impl Handle<DiffAudits> for Engine {
             .into());
         };
         let earlier = finished(call, tx, against).await?;
-        let was = rules::load(tx, scope, id_of(&earlier)).await?;
-        let rules = rules::load(tx, scope, id_of(&later)).await?;
+        let was = rules::load(tx, scope, earlier.id).await?;
+        let rules = rules::load(tx, scope, later.id).await?;
         let (a, b) = (kept(tx, scope, &earlier).await?, kept(tx, scope, &later).await?);
         let mut diff = AuditDiff {
-            audit_id: later.id.clone(),
-            against_id: earlier.id.clone(),
+            audit_id: later.id,
+            against_id: earlier.id,
             reasons: reasons(&earlier, &later, was == rules),
             comparable: false,
             health_score_before: earlier.health_score,
@@ -65,17 +68,15 @@ impl Handle<DiffAudits> for Engine {
             next_cursor: None,
         };
         diff.comparable = diff.reasons.is_empty();
-        let only = operation
-            .issue_id
-            .as_deref()
-            .map(|id| Uuid::try_parse(id).unwrap_or_default());
-        let after: (Uuid, u64) = call
+        let only = operation.issue_id.as_deref().map(IssueId::parse).transpose();
+        let only = only.map_err(|_| fault("/issueId", "not_an_id", "is no id of an issue"))?;
+        let after: (IssueId, u64) = call
             .after(&operation, operation.cursor.as_deref())?
-            .unwrap_or_default();
+            .unwrap_or((IssueId::MIN, 0));
         let limit = limit(operation.limit);
-        let mut changes: Vec<(Uuid, u64, Change)> = Vec::new();
+        let mut changes: Vec<(IssueId, u64, Change)> = Vec::new();
         for (issue, check) in issues(tx, scope, [&earlier, &later]).await? {
-            let [before, now] = [&earlier, &later].map(id_of);
+            let [before, now] = [earlier.id, later.id];
             let (before, now) = (
                 snapshots::list_issue_pages(tx, scope, before, issue).await?,
                 snapshots::list_issue_pages(tx, scope, now, issue).await?,
@@ -102,7 +103,7 @@ impl Handle<DiffAudits> for Engine {
                     Err(error) => return Err(error.into()),
                 };
                 diff.issues.push(IssueDiff {
-                    issue_id: issue.to_string(),
+                    issue_id: issue,
                     check_id: check.id.to_owned(),
                     title: check.title.to_owned(),
                     severity,
@@ -127,8 +128,8 @@ impl Handle<DiffAudits> for Engine {
             .filter_map(|((issue, _, change), page)| {
                 let (id, url) = page?;
                 Some(PageChange {
-                    issue_id: issue.to_string(),
-                    page_id: id.to_string(),
+                    issue_id: issue,
+                    page_id: id,
                     url,
                     change,
                 })
@@ -138,12 +139,7 @@ impl Handle<DiffAudits> for Engine {
     }
 }
 
-fn id_of(audit: &Audit) -> Uuid {
-    Uuid::try_parse(&audit.id).unwrap_or_default()
-}
-
-async fn finished(call: &Call, tx: &mut Tx, id: &str) -> Result<Audit> {
-    let id = call.child(RecordKind::Audit, id)?;
+async fn finished(call: &Call, tx: &mut Tx, id: AuditId) -> Result<Audit> {
     let found = audits::get(tx, call.scope()?, id).await;
     let audit = call.or_missing(tx, RecordKind::Audit, id, found).await?;
     if audit.status.has_results() {
@@ -158,7 +154,7 @@ async fn finished(call: &Call, tx: &mut Tx, id: &str) -> Result<Audit> {
 }
 
 async fn kept(tx: &mut Tx, scope: ProjectScope, audit: &Audit) -> Result<Vec<PageState>> {
-    let pages = snapshots::find_pages(tx, scope, id_of(audit)).await?;
+    let pages = snapshots::find_pages(tx, scope, audit.id).await?;
     pages.ok_or_else(|| {
         Problem::new(
             Code::NotFound,
@@ -203,12 +199,12 @@ async fn issues(
     tx: &mut Tx,
     scope: ProjectScope,
     audits: [&Audit; 2],
-) -> Result<Vec<(Uuid, &'static Check)>> {
-    let mut found: Vec<Uuid> = Vec::new();
+) -> Result<Vec<(IssueId, &'static Check)>> {
+    let mut found: Vec<IssueId> = Vec::new();
     for audit in audits {
-        found.extend(snapshots::list_issues(tx, scope, id_of(audit)).await?);
+        found.extend(snapshots::list_issues(tx, scope, audit.id).await?);
     }
-    let mut all: Vec<(Uuid, &'static Check)> = checks::registry()
+    let mut all: Vec<(IssueId, &'static Check)> = checks::registry()
         .iter()
         .map(|check| (issue_id(scope.project(), check.id), check))
         .filter(|(issue, _)| found.contains(issue))

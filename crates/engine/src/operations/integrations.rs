@@ -83,7 +83,7 @@ fn shown(
         allowed_actions,
     };
     if let Some(record) = record {
-        integration.connection_id = Some(record.id.to_string());
+        integration.connection_id = Some(record.id);
         integration.missing = record.missing;
         integration.account = record.account;
         integration.site_id = record.site_id;
@@ -233,10 +233,9 @@ impl Handle<SaveMapping> for Engine {
         let Some(record) = integrations::find_by_provider(tx, scope, provider).await? else {
             return Err(not_connected(provider).into());
         };
-        call.check_match(&record.id.to_string(), record.version)?;
-        let named = operation.connection_id.as_deref();
-        if fields.connection_id != record.id.to_string() || named.is_some_and(|id| id != fields.connection_id)
-        {
+        call.check_match(record.id, record.version)?;
+        let is_other = |named: &String| *named != record.id.to_string();
+        if fields.connection_id != record.id || operation.connection_id.as_ref().is_some_and(is_other) {
             return Err(fault(
                 "/connectionId",
                 "unknown_value",
@@ -273,7 +272,7 @@ impl Handle<DisconnectIntegration> for Engine {
         let Some(record) = integrations::find_by_provider(tx, scope, provider).await? else {
             return Err(Problem::not_found("connection").into());
         };
-        call.check_match(&record.id.to_string(), record.version)?;
+        call.check_match(record.id, record.version)?;
         integrations::remove(tx, scope, record.id, call.now).await?;
         let (event, kind) = (call.engine.clock.id(), EventType::IntegrationDisconnected);
         Ok(announce(tx, scope, event, kind, provider, record.id, call.now).await?)

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use searchwright_contract::{
     List,
+    ids::{ActorId, IssueId, PageId},
     issues::{
         ActorKind, GetIssue, Issue, IssueStatus, ListIssues, ListOccurrences, Occurrence, OccurrenceChange,
         Severity,
@@ -16,7 +17,6 @@ use searchwright_store::{
     issues::{self, IssueQuery, IssueRow},
     occurrences,
 };
-use uuid::Uuid;
 
 use super::occurrences::actions;
 use crate::{
@@ -45,7 +45,7 @@ pub(super) fn check(id: &str) -> Result<&'static checks::Check> {
 fn issue(rules: &Rules, row: IssueRow) -> Result<Issue> {
     let check = check(&row.check_id)?;
     Ok(Issue {
-        id: row.id.to_string(),
+        id: row.id,
         check_id: check.id.to_owned(),
         title: check.title.to_owned(),
         category: wire_name(&check.category),
@@ -81,9 +81,7 @@ impl Handle<ListIssues> for Engine {
         let rules = rules::of_newest(tx, call.scope()?).await?;
         let rows = rows.into_iter().map(|row| issue(&rules, row));
         let rows = rows.collect::<Result<Vec<_>>>()?;
-        call.page(&operation, limit, rows, |last: &Issue| {
-            (last.impact, Uuid::try_parse(&last.id).unwrap_or_default())
-        })
+        call.page(&operation, limit, rows, |last: &Issue| (last.impact, last.id))
     }
 }
 
@@ -104,11 +102,9 @@ impl Handle<ListOccurrences> for Engine {
         let row = call.or_missing(tx, RecordKind::Issue, id, found).await?;
         let (check, rules) = (check(&row.check_id)?, rules::of_newest(tx, scope).await?);
         let limit = limit(operation.limit);
-        let after: Option<Uuid> = call.after(&operation, operation.cursor.as_deref())?;
+        let after: Option<PageId> = call.after(&operation, operation.cursor.as_deref())?;
         let rows = occurrences::list(tx, scope, id, operation.state, after, limit + 1).await?;
-        let mut page = call.page(&operation, limit, rows, |last: &Occurrence| {
-            Uuid::try_parse(&last.page_id).unwrap_or_default()
-        })?;
+        let mut page = call.page(&operation, limit, rows, |last: &Occurrence| last.page_id)?;
         tell_histories(tx, scope, id, &mut page.data).await?;
         for occurrence in &mut page.data {
             occurrence.severity = severity(rules.severity_of(check, &occurrence.evidence));
@@ -119,22 +115,24 @@ impl Handle<ListOccurrences> for Engine {
 }
 
 /// Adds to each occurrence of an issue its history, with the names of those who made the changes.
-async fn tell_histories(tx: &mut Tx, scope: ProjectScope, issue: Uuid, of: &mut [Occurrence]) -> Result<()> {
-    let pairs: Vec<occurrences::OccurrenceKey> = of
-        .iter()
-        .map(|occurrence| (issue, Uuid::try_parse(&occurrence.page_id).unwrap_or_default()))
-        .collect();
+async fn tell_histories(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    issue: IssueId,
+    of: &mut [Occurrence],
+) -> Result<()> {
+    let pairs: Vec<occurrences::OccurrenceKey> =
+        of.iter().map(|occurrence| (issue, occurrence.page_id)).collect();
     let mut histories = occurrences::list_histories(tx, scope, &pairs, HISTORY).await?;
     let by_key = |change: &&mut OccurrenceChange| change.by.kind == ActorKind::ApiKey;
     let mut callers = histories.iter_mut().flatten().filter(by_key).peekable();
     if callers.peek().is_some() {
         let names = access::list_key_names(tx, scope).await?;
-        let names: HashMap<String, String> = names
+        let names: HashMap<ActorId, String> = names
             .into_iter()
-            .map(|(id, name)| (id.to_string(), name))
+            .map(|(id, name)| (id.uuid().into(), name))
             .collect();
-        callers
-            .for_each(|change| change.by.name = change.by.id.as_ref().and_then(|id| names.get(id)).cloned());
+        callers.for_each(|change| change.by.name = change.by.id.and_then(|id| names.get(&id)).cloned());
     }
     for (occurrence, history) in of.iter_mut().zip(histories) {
         occurrence.history = history;

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use searchwright_contract::{
     Code, Fault, List, Operation, Problem, Scope,
     brand::{Added, AddedItem, Item, OnDuplicate, Outcome},
+    ids::ItemId,
     products::Product,
 };
 use searchwright_store::{
@@ -14,7 +15,6 @@ use searchwright_store::{
     brand::{self, NewItem, Resource},
     projects,
 };
-use uuid::Uuid;
 
 use super::brand::own;
 use crate::{
@@ -65,7 +65,7 @@ fn shown<T>(call: &Call, mut item: Item<T>) -> Item<T> {
 }
 
 /// The item of an id that the caller named.
-async fn find<T: Record>(call: &Call, tx: &mut Tx, id: &str) -> Result<(Uuid, Item<T>)> {
+async fn find<T: Record>(call: &Call, tx: &mut Tx, id: &str) -> Result<(ItemId, Item<T>)> {
     let kind = child(T::RESOURCE);
     let id = call.child(kind, id)?;
     let found = brand::get(tx, call.scope()?, T::RESOURCE, id).await;
@@ -80,15 +80,13 @@ pub(super) async fn list<O: Operation, T: Record>(
     cursor: Option<&str>,
 ) -> Result<List<Item<T>>> {
     let limit = limit(most);
-    let before: Option<Uuid> = call.after(operation, cursor)?;
+    let before: Option<ItemId> = call.after(operation, cursor)?;
     let mut rows: Vec<Item<T>> = brand::list(tx, call.scope()?, T::RESOURCE, before, limit + 1).await?;
     let actions = call.change_and_delete(Scope::BrandWrite);
     for row in &mut rows {
         row.allowed_actions = actions.clone();
     }
-    call.page(operation, limit, rows, |last| {
-        Uuid::try_parse(&last.id).unwrap_or_default()
-    })
+    call.page(operation, limit, rows, |last| last.id)
 }
 
 pub(super) async fn get<T: Record>(call: &Call, tx: &mut Tx, id: &str) -> Result<Item<T>> {
@@ -97,7 +95,7 @@ pub(super) async fn get<T: Record>(call: &Call, tx: &mut Tx, id: &str) -> Result
 
 /// Names a product that the project does not have.
 async fn check_product<T: Record>(call: &Call, tx: &mut Tx, record: &T, check: &mut Check<'_>) -> Result<()> {
-    let Some(id) = record.product().and_then(|id| Uuid::try_parse(id).ok()) else {
+    let Some(id) = record.product().and_then(|id| ItemId::parse(id).ok()) else {
         return Ok(());
     };
     match brand::get::<Product>(tx, call.scope()?, Resource::Products, id).await {
@@ -128,7 +126,7 @@ pub(super) async fn create<T: Record>(
     }
     refuse(faults)?;
     let skips = on_duplicate == Some(OnDuplicate::Skip);
-    let mut taken: HashMap<String, Uuid> = HashMap::new();
+    let mut taken: HashMap<String, ItemId> = HashMap::new();
     let (mut new, mut data) = (Vec::new(), Vec::with_capacity(items.len()));
     let mut duplicates = Vec::new();
     for (at, item) in items.into_iter().enumerate() {
@@ -146,7 +144,7 @@ pub(super) async fn create<T: Record>(
             data.push(AddedItem {
                 outcome: Outcome::Skipped,
                 item: None,
-                existing_id: Some(existing.to_string()),
+                existing_id: Some(existing),
             });
             continue;
         }
@@ -154,7 +152,7 @@ pub(super) async fn create<T: Record>(
         let keys: Vec<String> = keys.into_iter().map(|key| key.text).collect();
         taken.extend(keys.iter().map(|key| (key.clone(), id)));
         let added = Item {
-            id: id.to_string(),
+            id,
             data: item.clone(),
             version: 1,
             created_at: call.now,
@@ -169,7 +167,7 @@ pub(super) async fn create<T: Record>(
         new.push(NewItem { id, data: item, keys });
     }
     if !skips && !duplicates.is_empty() {
-        let fresh: Vec<Uuid> = new.iter().map(|n| n.id).collect();
+        let fresh: Vec<ItemId> = new.iter().map(|n| n.id).collect();
         return Err(already_there(duplicates, &fresh).into());
     }
     let kept = brand::count(tx, scope, T::RESOURCE).await?;
@@ -186,7 +184,7 @@ pub(super) async fn create<T: Record>(
 }
 
 /// `409 already_exists` with a pointer per item, and the ids of those that were there before the request.
-fn already_there(duplicates: Vec<(String, Uuid)>, fresh: &[Uuid]) -> Problem {
+fn already_there(duplicates: Vec<(String, ItemId)>, fresh: &[ItemId]) -> Problem {
     let mut existing = Vec::new();
     let mut errors = Vec::new();
     for (pointer, id) in duplicates.into_iter().take(MOST_FAULTS) {

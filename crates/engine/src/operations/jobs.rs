@@ -3,10 +3,10 @@
 use searchwright_contract::{
     List, Problem, Scope,
     actions::{AllowedActions, Permission},
+    ids::JobId,
     jobs::{CancelJob, GetJob, Job, JobStatus, ListJobs},
 };
 use searchwright_store::{Tx, access::RecordKind, audits, jobs};
-use uuid::Uuid;
 
 use super::items::changed_meanwhile;
 use crate::{
@@ -40,12 +40,10 @@ pub(super) fn with_actions(call: &Call, mut job: Job) -> Job {
 impl Handle<ListJobs> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: ListJobs) -> Result<List<Job>> {
         let limit = limit(operation.limit);
-        let before: Option<Uuid> = call.after(&operation, operation.cursor.as_deref())?;
+        let before: Option<JobId> = call.after(&operation, operation.cursor.as_deref())?;
         let rows = jobs::list(tx, call.scope()?, operation.status, before, limit + 1).await?;
         let rows = rows.into_iter().map(|j| with_actions(call, j)).collect();
-        call.page(&operation, limit, rows, |last: &Job| {
-            Uuid::try_parse(&last.id).unwrap_or_default()
-        })
+        call.page(&operation, limit, rows, |last: &Job| last.id)
     }
 }
 
@@ -73,7 +71,7 @@ impl Handle<CancelJob> for Engine {
 }
 
 /// Stops a job and what it works on.
-pub(super) async fn cancel(call: &Call, tx: &mut Tx, id: Uuid) -> Result<Job> {
+pub(super) async fn cancel(call: &Call, tx: &mut Tx, id: JobId) -> Result<Job> {
     let scope = call.scope()?;
     let before = stop(call, tx, id).await?;
     if !before.is_active() {
@@ -97,7 +95,7 @@ pub(super) async fn cancel(call: &Call, tx: &mut Tx, id: Uuid) -> Result<Job> {
 }
 
 /// Stops a job; what it was before. One that no worker holds ends here, and gives back what it has not used.
-pub(super) async fn stop(call: &Call, tx: &mut Tx, id: Uuid) -> Result<JobStatus> {
+pub(super) async fn stop(call: &Call, tx: &mut Tx, id: JobId) -> Result<JobStatus> {
     let scope = call.scope()?;
     let found = jobs::cancel(tx, scope, id, call.now).await;
     let before = call.or_missing(tx, RecordKind::Job, id, found).await?;

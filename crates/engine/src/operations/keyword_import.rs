@@ -5,6 +5,7 @@ use std::collections::{HashMap, hash_map};
 use searchwright_contract::{
     Instant,
     argument::file_bytes,
+    ids::KeywordId,
     keywords::{ImportKeywords, Imported, ImportedRow, KeywordStatus, RowOutcome},
 };
 use searchwright_keywords::{
@@ -15,7 +16,6 @@ use searchwright_store::{
     Tx,
     keywords::{self, KeywordFacts, NewKeyword, TextKey},
 };
-use uuid::Uuid;
 
 use super::{
     jobs::with_actions,
@@ -147,7 +147,7 @@ async fn write(
             told.row(entry.row.line, RowOutcome::Created, Some(id));
             continue;
         };
-        let id = Uuid::try_parse(&existing.id).unwrap_or_default();
+        let id = existing.id;
         let before = KeywordFacts::from_keyword(&existing);
         let after = merge_row(before.clone(), &entry.row, &entry.text.2, &entry.text.0, origin);
         if same(&before, &after) {
@@ -194,7 +194,7 @@ impl Told {
         }
     }
 
-    fn row(&mut self, line: u64, outcome: RowOutcome, keyword: Option<Uuid>) {
+    fn row(&mut self, line: u64, outcome: RowOutcome, keyword: Option<KeywordId>) {
         let count = match outcome {
             RowOutcome::Created => &mut self.imported.created,
             RowOutcome::Updated => &mut self.imported.updated,
@@ -207,7 +207,7 @@ impl Told {
             self.sound.push(ImportedRow {
                 line,
                 outcome,
-                keyword_id: keyword.map(|id| id.to_string()),
+                keyword_id: keyword,
                 code: None,
                 column: None,
                 detail: None,

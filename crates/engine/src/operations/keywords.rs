@@ -2,6 +2,7 @@
 
 use searchwright_contract::{
     Code, List, Patch, Problem, Scope,
+    ids::ClusterId,
     keywords::{
         CreateKeyword, DeleteKeyword, GetKeyword, IntentSource, Keyword, KeywordSort, KeywordSource,
         KeywordStatus, ListKeywords, UpdateKeyword,
@@ -13,7 +14,6 @@ use searchwright_store::{
     access::RecordKind,
     keywords::{self, KeywordFacts, KeywordQuery, NewKeyword},
 };
-use uuid::Uuid;
 
 use super::keyword_arguments::{country_code, load_brands};
 use crate::{
@@ -25,8 +25,8 @@ use crate::{
 };
 
 /// Parses the id of a cluster; a fault if it is not a UUID.
-fn cluster(id: &str) -> Result<Uuid> {
-    Uuid::try_parse(id).map_err(|_| fault("/clusterId", "not_an_id", "is not the id of a cluster"))
+fn cluster(id: &str) -> Result<ClusterId> {
+    ClusterId::parse(id).map_err(|_| fault("/clusterId", "not_an_id", "is not the id of a cluster"))
 }
 
 fn with_actions(call: &Call, mut keyword: Keyword) -> Keyword {
@@ -58,7 +58,7 @@ impl Handle<ListKeywords> for Engine {
                 Some(KeywordSort::Score) => last.score.map(|score| (score * 1000.0).round() as i64),
                 Some(KeywordSort::Created) | None => None,
             };
-            (value.unwrap_or(-1), Uuid::try_parse(&last.id).unwrap_or_default())
+            (value.unwrap_or(-1), last.id)
         })
     }
 }

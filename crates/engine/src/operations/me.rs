@@ -16,7 +16,7 @@ impl Handle<GetMe> for Engine {
         let key = &access.key;
         Ok(Me {
             api_key: ApiKey {
-                id: key.id.to_string(),
+                id: key.id,
                 name: key.name.clone(),
                 prefix: key.prefix.clone(),
                 last_used_at: key.last_used_at,

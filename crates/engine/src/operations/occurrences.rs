@@ -3,16 +3,18 @@
 use searchwright_contract::{
     Code, Instant, Scope,
     actions::{AllowedActions, Permission},
+    ids::IssueId,
     issues::OccurrenceState::{self, Done, Ignored, Open, RecheckPending, Reopened, Resolved, StillPresent},
     occurrences::{
         IgnoreOccurrences, MarkDone, MarkOutcome, Marked, Marking, Pair, UndoDone, UnignoreOccurrences,
     },
 };
 use searchwright_store::{
-    Tx, issues,
-    occurrences::{self, Actor, StateChange},
+    Tx,
+    access::ProjectScope,
+    issues,
+    occurrences::{self, Actor, OccurrenceKey, StateChange},
 };
-use uuid::Uuid;
 
 use super::rechecks;
 use crate::{
@@ -77,18 +79,38 @@ pub(super) fn actions(call: &Call, state: OccurrenceState) -> AllowedActions {
     actions
 }
 
-/// Ids of a pair; `None` for what names nothing.
-pub(super) fn ids(pair: &Pair) -> Option<(Uuid, Uuid)> {
-    Some((
-        Uuid::try_parse(&pair.issue_id).ok()?,
-        Uuid::try_parse(&pair.page_id).ok()?,
-    ))
+/// An occurrence that a pair names.
+pub(super) struct NamedOccurrence {
+    pub(super) key: OccurrenceKey,
+    pub(super) state: OccurrenceState,
+    version: String,
 }
 
-/// Returns whether the occurrence has changed since the version that the caller has read.
-pub(super) fn has_changed(pair: &Pair, known: Option<&(OccurrenceState, String)>) -> bool {
-    let known = known.map(|(_, version)| version);
-    pair.if_version.is_some() && pair.if_version.as_ref() != known
+impl NamedOccurrence {
+    /// Returns whether it has changed since the version that the caller has read.
+    pub(super) fn has_changed(&self, pair: &Pair) -> bool {
+        pair.if_version
+            .as_ref()
+            .is_some_and(|version| *version != self.version)
+    }
+}
+
+/// Returns the occurrences that pairs name, in their order; `None` for a pair that names none of the project.
+pub(super) async fn find_named(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    pairs: &[Pair],
+) -> Result<Vec<Option<NamedOccurrence>>> {
+    let key = |pair: &Pair| Some((pair.issue_id.parse().ok()?, pair.page_id.parse().ok()?));
+    let keys: Vec<Option<OccurrenceKey>> = pairs.iter().map(key).collect();
+    let valid: Vec<OccurrenceKey> = keys.iter().copied().flatten().collect();
+    let mut versions = occurrences::find_versions(tx, scope, &valid).await?.into_iter();
+    let named = keys.into_iter().map(|key| {
+        let key = key?;
+        let (state, version) = versions.next().flatten()?;
+        Some(NamedOccurrence { key, state, version })
+    });
+    Ok(named.collect())
 }
 
 async fn mark(
@@ -100,11 +122,14 @@ async fn mark(
     until: Option<Instant>,
 ) -> Result<Marking> {
     let scope = call.scope()?;
-    let pairs_ids: Vec<(Uuid, Uuid)> = pairs.iter().map(|pair| ids(pair).unwrap_or_default()).collect();
-    let known = occurrences::find_versions(tx, scope, &pairs_ids).await?;
-    let mut states: Vec<Option<OccurrenceState>> = known
+    let named = find_named(tx, scope, pairs).await?;
+    let keys: Vec<Option<OccurrenceKey>> = named
         .iter()
-        .map(|known| known.as_ref().map(|(state, _)| *state))
+        .map(|named| named.as_ref().map(|named| named.key))
+        .collect();
+    let mut states: Vec<Option<OccurrenceState>> = named
+        .iter()
+        .map(|named| named.as_ref().map(|named| named.state))
         .collect();
     let (mut marking, mut changes) = (
         Marking {
@@ -114,9 +139,9 @@ async fn mark(
         },
         Vec::new(),
     );
-    for (at, pair) in pairs.iter().enumerate() {
+    for (at, (pair, named)) in pairs.iter().zip(&named).enumerate() {
         // A pair that is named twice stands where its first naming has taken it.
-        let first = pairs_ids.iter().position(|of| *of == pairs_ids[at]).unwrap_or(at);
+        let first = keys.iter().position(|key| *key == keys[at]).unwrap_or(at);
         let mut item = Marked {
             issue_id: pair.issue_id.clone(),
             page_id: pair.page_id.clone(),
@@ -124,13 +149,14 @@ async fn mark(
             state: states[first],
             code: None,
         };
-        match states[first].map(|state| (state, next(state, wish))) {
+        let wished = named.as_ref().zip(states[first]);
+        match wished.map(|(named, state)| (named, state, next(state, wish))) {
             None => item.code = Some("not_found".to_owned()),
-            Some(_) if has_changed(pair, known[at].as_ref()) => {
+            Some((named, ..)) if named.has_changed(pair) => {
                 item.code = Some(Code::PreconditionFailed.as_str().to_owned());
             }
-            Some((_, Err(code))) => item.code = Some(code.to_owned()),
-            Some((from, Ok(to))) => {
+            Some((_, _, Err(code))) => item.code = Some(code.to_owned()),
+            Some((named, from, Ok(to))) => {
                 let again = from == to && !(wish == Wish::Ignore && first == at);
                 item.outcome = if again {
                     MarkOutcome::Unchanged
@@ -140,7 +166,7 @@ async fn mark(
                 item.state = Some(to);
                 if !again {
                     changes.push(StateChange {
-                        key: pairs_ids[at],
+                        key: named.key,
                         from,
                         to,
                     });
@@ -163,11 +189,11 @@ async fn mark(
         at: call.now,
     };
     occurrences::change_states(tx, scope, &changes, until, &actor).await?;
-    let mut touched: Vec<Uuid> = changes.iter().map(|change| change.key.0).collect();
+    let mut touched: Vec<IssueId> = changes.iter().map(|change| change.key.0).collect();
     touched.sort_unstable();
     touched.dedup();
     // An audit that is being analysed has written occurrences, but not yet every issue; it counts them all at its end.
-    let known: Vec<Uuid> = issues::list_ids(tx, scope).await?;
+    let known: Vec<IssueId> = issues::list_ids(tx, scope).await?;
     for issue in touched.into_iter().filter(|issue| known.contains(issue)) {
         issues::recount(tx, scope, issue).await?;
     }

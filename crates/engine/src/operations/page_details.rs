@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use searchwright_contract::{
+    ids::PageId,
     missing::MissingReason,
     pages::{FoundBy, Page, PageDetail, PageFacts, PageHeading, PageIssue, PageLink, PageLinks},
 };
@@ -31,7 +32,7 @@ const HEADINGS: usize = 20;
 pub(super) async fn load(
     tx: &mut Tx,
     scope: ProjectScope,
-    id: Uuid,
+    id: PageId,
     page: Page,
     issues: Vec<PageIssue>,
 ) -> Result<PageDetail> {
@@ -70,7 +71,7 @@ pub(super) async fn load(
         Ok::<_, Failure>(seen)
     });
     let seen = reading.await.map_err(|e| defect("page", e))??;
-    let targets: Vec<Uuid> = seen
+    let targets: Vec<PageId> = seen
         .targets
         .iter()
         .map(|target| page_links::page_of(project, target))
@@ -79,7 +80,7 @@ pub(super) async fn load(
     let mut links_out = seen.links_out;
     for (link, (target, place)) in links_out.data.iter_mut().zip(targets.iter().zip(places)) {
         let Some(place) = place else { continue };
-        link.page_id = place.internal.then(|| target.to_string());
+        link.page_id = place.internal.then_some(*target);
         link.status_code = Some(place.status).filter(|status| *status != 0);
         link.failure = match link.status_code {
             Some(_) => None,
@@ -165,7 +166,7 @@ fn source(page: &read::PageFacts, to: UrlId, project: Uuid) -> Option<PageLink> 
         .min_by_key(|link| link.flags & REL_NOFOLLOW)?;
     let url = Url::parse(&page.url).ok()?;
     Some(PageLink {
-        page_id: Some(page_links::page_of(project, &url).to_string()),
+        page_id: Some(page_links::page_of(project, &url)),
         url: page.url.to_string(),
         anchor: link.anchor.to_owned(),
         followable: !nofollow && link.flags & REL_NOFOLLOW == 0,

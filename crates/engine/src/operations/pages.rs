@@ -10,7 +10,6 @@ use searchwright_store::{
     occurrences,
     pages::{self, PageQuery},
 };
-use uuid::Uuid;
 
 use super::{
     issues::{check, severity},
@@ -35,9 +34,7 @@ impl Handle<ListPages> for Engine {
             limit: limit + 1,
         };
         let rows = pages::list(tx, call.scope()?, query).await?;
-        call.page(&operation, limit, rows, |last: &Page| {
-            (last.url.clone(), Uuid::try_parse(&last.id).unwrap_or_default())
-        })
+        call.page(&operation, limit, rows, |last: &Page| (last.url.clone(), last.id))
     }
 }
 
@@ -52,7 +49,7 @@ impl Handle<GetPage> for Engine {
         for of in occurrences::list_of_page(tx, scope, id).await? {
             let check = check(&of.check_id)?;
             found.push(PageIssue {
-                issue_id: of.issue.to_string(),
+                issue_id: of.issue,
                 title: check.title.to_owned(),
                 check_id: of.check_id,
                 severity: severity(rules.severity_of(check, &of.evidence)),

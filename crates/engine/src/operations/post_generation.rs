@@ -13,7 +13,7 @@ use searchwright_writing::transitions::Actor;
 use super::{
     items::refuse,
     jobs::with_actions as job_with_actions,
-    posts::record::{find, shown, uuid, write},
+    posts::record::{find, shown, write},
 };
 use crate::{
     Engine,
@@ -43,7 +43,7 @@ impl Handle<GeneratePost> for Engine {
         if operation.allow_duplicate != Some(true) {
             refuse_duplicate(tx, scope, &old).await?;
         }
-        let (post_id, job_id) = (uuid(&old.summary.id), call.engine.clock.id());
+        let (post_id, job_id) = (old.summary.id, call.engine.clock.id());
         let order = Order {
             post_id,
             mode: operation.mode.unwrap_or(GenerateMode::Fill),
@@ -68,7 +68,7 @@ impl Handle<GeneratePost> for Engine {
         record.job = Some(job_id);
         record.post.summary.failure = None;
         record.post.generation = Some(Generation {
-            job_id: job_id.to_string(),
+            job_id,
             method: None,
             provider: None,
             model: None,
@@ -84,7 +84,7 @@ impl Handle<GeneratePost> for Engine {
 /// `409 already_exists` if another post, or a page of the last audit, aims at the keyword of the post.
 async fn refuse_duplicate(tx: &mut Tx, scope: ProjectScope, post: &Post) -> Result<()> {
     let summary = &post.summary;
-    let (Some(keyword_id), Some(keyword)) = (&summary.keyword_id, &summary.keyword) else {
+    let (Some(keyword_id), Some(keyword)) = (summary.keyword_id, &summary.keyword) else {
         return Ok(());
     };
     let refusal = |detail: &str, member: &str, value: String| {
@@ -92,9 +92,7 @@ async fn refuse_duplicate(tx: &mut Tx, scope: ProjectScope, post: &Post) -> Resu
             .hint("change the existing text, choose another keyword, or send allowDuplicate: true")
             .with(member, value)
     };
-    if let Some(other) =
-        posts::find_other_with_keyword(tx, scope, uuid(keyword_id), uuid(&summary.id)).await?
-    {
+    if let Some(other) = posts::find_other_with_keyword(tx, scope, keyword_id, summary.id).await? {
         let detail = "another post already targets the keyword of this one";
         return Err(refusal(detail, "existingId", other.to_string()).into());
     }

@@ -8,6 +8,7 @@ use searchwright_contract::{
     Code, List, Patch, Problem,
     actions::AllowedActions,
     events::EventType,
+    ids::{KeywordId, PostId},
     posts::{
         CreatePost, GetPost, ListPosts, Post, PostDetails, PostFindings, PostOrigin, PostStatus, PostSummary,
         UpdatePost,
@@ -23,11 +24,10 @@ use searchwright_writing::{
     slug::{slugify, unique},
     transitions::{Actor, Effect, Facts},
 };
-use uuid::Uuid;
 
 use self::{
     edit::{Edit, edit, given},
-    record::{find, keep, shown, uuid, write},
+    record::{find, keep, shown, write},
 };
 use crate::{
     Engine,
@@ -71,12 +71,12 @@ fn accept_claims(record: &mut PostRecord, claims: &[String]) -> Result<()> {
 }
 
 /// `409 already_exists` if another post has the slug.
-async fn refuse_taken(call: &Call, tx: &mut Tx, slug: &str, own: &str) -> Result<()> {
+async fn refuse_taken(call: &Call, tx: &mut Tx, slug: &str, own: PostId) -> Result<()> {
     match posts::find_by_slug(tx, call.scope()?, slug).await? {
-        Some(existing) if existing.to_string() != own => {
+        Some(existing) if existing != own => {
             let mut problem = Problem::new(Code::AlreadyExists, "another post has this slug")
                 .hint("choose another slug, or leave it out when creating a post")
-                .with("existingId", existing.to_string());
+                .with("existingId", existing);
             problem.errors = Problem::fault(
                 "/slug",
                 "already_exists",
@@ -133,7 +133,7 @@ fn forget_generated(record: &mut PostRecord) {
 impl Handle<ListPosts> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: ListPosts) -> Result<List<PostSummary>> {
         let limit = limit(operation.limit);
-        let keyword = match operation.keyword_id.as_deref().map(Uuid::try_parse) {
+        let keyword = match operation.keyword_id.as_deref().map(KeywordId::parse) {
             Some(Err(_)) => return Err(fault("/keywordId", "not_an_id", "is not the id of a keyword")),
             Some(Ok(id)) => Some(id),
             None => None,
@@ -154,7 +154,7 @@ impl Handle<ListPosts> for Engine {
             };
             row.allowed_actions = actions(call, row, &facts);
         }
-        call.page(&operation, limit, rows, |last| uuid(&last.id))
+        call.page(&operation, limit, rows, |last| last.id)
     }
 }
 
@@ -170,7 +170,7 @@ impl Handle<CreatePost> for Engine {
         let mut record = PostRecord {
             post: Post {
                 summary: PostSummary {
-                    id: call.engine.clock.id().to_string(),
+                    id: call.engine.clock.id(),
                     title: None,
                     slug: String::new(),
                     status: PostStatus::Draft,
@@ -215,7 +215,7 @@ impl Handle<CreatePost> for Engine {
             let taken = posts::list_slugs(tx, scope, &slug[..slug.len().min(SLUG_START)]).await?;
             summary.slug = unique(&slug, |slug| taken.iter().any(|taken| taken == slug));
         } else {
-            refuse_taken(call, tx, &summary.slug, &summary.id).await?;
+            refuse_taken(call, tx, &summary.slug, summary.id).await?;
         }
         settle(tx, scope, &mut record, &site(call), true, call.now).await?;
         let created = posts::create(tx, scope, &record, call.now).await?;
@@ -265,7 +265,7 @@ impl Handle<UpdatePost> for Engine {
             ));
         }
         if record.post.summary.slug != old.summary.slug {
-            refuse_taken(call, tx, &record.post.summary.slug, &old.summary.id).await?;
+            refuse_taken(call, tx, &record.post.summary.slug, old.summary.id).await?;
         }
         if let Patch::Value(at) = scheduled_at
             && at <= call.now
@@ -304,7 +304,7 @@ impl Handle<UpdatePost> for Engine {
             };
             let effects = advance(&mut record, to, Actor::Patch, &facts, call.now)?;
             if to == PostStatus::Scheduled
-                && let Err(why) = connection_for_schedule(tx, scope, uuid(&old.summary.id)).await?
+                && let Err(why) = connection_for_schedule(tx, scope, old.summary.id).await?
             {
                 // Said now, not at its time, when nobody looks.
                 return Err(fault("/status", "provider_required", why));

@@ -17,11 +17,10 @@ use searchwright_store::{
     publications::{self},
 };
 use searchwright_writing::transitions::{Actor, Facts};
-use uuid::Uuid;
 
 use super::{
     jobs::with_actions as job_with_actions,
-    posts::record::{find, shown, uuid, write},
+    posts::record::{find, shown, write},
 };
 use crate::{
     Engine,
@@ -127,7 +126,7 @@ impl Handle<PublishPost> for Engine {
         if old.summary.title.is_none() {
             return Err(fault("/title", "required", "the post has no title; set one"));
         }
-        let known = publications::find(tx, scope, uuid(&old.summary.id), connection.id).await?;
+        let known = publications::find(tx, scope, old.summary.id, connection.id).await?;
         if !live && known.is_some_and(|known| known.is_live) {
             return Err(Problem::new(
                 Code::InvalidState,
@@ -163,7 +162,7 @@ async fn look_again(
     let busy = || {
         Problem::invalid_state("publishing", "publishing", &[]).hint("it is being published; follow its job")
     };
-    let open = publications::find_open_attempt(tx, scope, uuid(&old.summary.id)).await?;
+    let open = publications::find_open_attempt(tx, scope, old.summary.id).await?;
     let Some(mut attempt) = open.filter(|open| open.state == PublicationState::Uncertain) else {
         return Err(busy().into());
     };
@@ -220,7 +219,7 @@ pub(super) async fn unpublish(
     let scope = call.scope()?;
     let old = record.post.clone();
     let named = named.map(provider).transpose()?;
-    let all = publications::list_of_post(tx, scope, uuid(&old.summary.id)).await?;
+    let all = publications::list_of_post(tx, scope, old.summary.id).await?;
     let mut live = all
         .iter()
         .filter(|publication| publication.is_live && named.is_none_or(|named| named == publication.provider));
@@ -256,10 +255,11 @@ pub(super) async fn unpublish(
         &facts,
         call.now,
     )?;
-    let connection = found
-        .and_then(|found| Uuid::try_parse(&found.connection_id).ok())
-        .unwrap_or_default();
-    let Some(connection) = integrations::find(tx, scope, connection).await? else {
+    let connection = match found {
+        Some(found) => integrations::find(tx, scope, found.connection_id).await?,
+        None => None,
+    };
+    let Some(connection) = connection else {
         return Err(Problem::new(
             Code::ProviderNotConfigured,
             "the provider it is published at is no longer connected",

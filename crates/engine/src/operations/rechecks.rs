@@ -4,16 +4,18 @@ use std::collections::BTreeMap;
 
 use searchwright_contract::{
     Code, Fault, Problem,
+    ids::{IssueId, PageId},
     issues::OccurrenceState,
     occurrences::Pair,
     rechecks::{GetRecheck, Recheck, RecheckItem, RecheckStarted, StartRecheck},
 };
-use searchwright_store::{Tx, access::RecordKind, audits, jobs, occurrences, projects, rechecks};
-use uuid::Uuid;
+use searchwright_store::{
+    Tx, access::RecordKind, audits, jobs, occurrences::OccurrenceKey, projects, rechecks,
+};
 
 use super::{
     jobs::with_actions,
-    occurrences::{has_changed, ids},
+    occurrences::{NamedOccurrence, find_named},
 };
 use crate::{
     Engine,
@@ -32,7 +34,7 @@ impl Handle<StartRecheck> for Engine {
         let scope = call.scope()?;
         projects::lock(tx, scope).await?;
         if let Some(recheck) = rechecks::find_active(tx, scope).await? {
-            let job = jobs::get(tx, scope, Uuid::try_parse(&recheck.job_id).unwrap_or_default()).await?;
+            let job = jobs::get(tx, scope, recheck.job_id).await?;
             return Ok(RecheckStarted {
                 job: with_actions(call, job),
                 recheck,
@@ -40,18 +42,18 @@ impl Handle<StartRecheck> for Engine {
             });
         }
         let mut pairs = match &operation.occurrences {
-            Some(named) => {
-                let pairs: Vec<(Uuid, Uuid)> =
-                    named.iter().map(|pair| ids(pair).unwrap_or_default()).collect();
-                let known = occurrences::find_versions(tx, scope, &pairs).await?;
-                let known = named.iter().zip(&known).enumerate();
-                let faults: Vec<Fault> = known
-                    .filter_map(|(at, (pair, known))| fault_of(at, pair, known.as_ref()))
+            Some(pairs) => {
+                let named = find_named(tx, scope, pairs).await?;
+                let faults: Vec<Fault> = pairs
+                    .iter()
+                    .zip(&named)
+                    .enumerate()
+                    .filter_map(|(at, (pair, named))| fault_of(at, pair, named.as_ref()))
                     .collect();
                 if !faults.is_empty() {
                     return Err(Problem::faults(faults).into());
                 }
-                pairs
+                named.into_iter().flatten().map(|named| named.key).collect()
             }
             None => rechecks::list_done(tx, scope, MOST_ITEMS).await?,
         };
@@ -63,7 +65,7 @@ impl Handle<StartRecheck> for Engine {
                 .hint("fix the site, mark what was fixed with POST …/occurrences/done, then start one recheck")
                 .into());
         };
-        let mut pages: Vec<Uuid> = Vec::new();
+        let mut pages: Vec<PageId> = Vec::new();
         pairs.retain(|(_, page)| {
             if pages.len() < MOST_PAGES && !pages.contains(page) {
                 pages.push(*page);
@@ -79,7 +81,7 @@ impl Handle<StartRecheck> for Engine {
             named: operation.occurrences.is_some(),
         };
         rechecks::create(tx, scope, new, &pairs, call.now).await?;
-        let mut issues: Vec<Uuid> = pairs.iter().map(|(issue, _)| *issue).collect();
+        let mut issues: Vec<IssueId> = pairs.iter().map(|(issue, _)| *issue).collect();
         issues.dedup();
         for issue in issues {
             searchwright_store::issues::recount(tx, scope, issue).await?;
@@ -106,12 +108,12 @@ pub(super) fn refusal(state: Option<OccurrenceState>) -> Option<(&'static str, S
     }
 }
 
-fn fault_of(at: usize, pair: &Pair, known: Option<&(OccurrenceState, String)>) -> Option<Fault> {
-    let changed = has_changed(pair, known).then(|| {
+fn fault_of(at: usize, pair: &Pair, named: Option<&NamedOccurrence>) -> Option<Fault> {
+    let changed = named.filter(|named| named.has_changed(pair)).map(|_| {
         let detail = "has changed since it was read; read it again";
         (Code::PreconditionFailed.as_str(), detail.to_owned())
     });
-    let (code, detail) = refusal(known.map(|(state, _)| *state)).or(changed)?;
+    let (code, detail) = refusal(named.map(|named| named.state)).or(changed)?;
     Some(Fault {
         pointer: format!("/occurrences/{at}"),
         code: code.to_owned(),
@@ -126,11 +128,10 @@ impl Handle<GetRecheck> for Engine {
         let found = rechecks::get(tx, scope, id).await;
         let mut recheck = call.or_missing(tx, RecordKind::Recheck, id, found).await?;
         let limit = limit(operation.limit);
-        let after: Option<(Uuid, Uuid)> = call.after(&operation, operation.cursor.as_deref())?;
+        let after: Option<OccurrenceKey> = call.after(&operation, operation.cursor.as_deref())?;
         let rows = rechecks::list_items(tx, scope, id, after, limit + 1).await?;
         let page = call.page(&operation, limit, rows, |last: &RecheckItem| {
-            let id = |text: &str| Uuid::try_parse(text).unwrap_or_default();
-            (id(&last.issue_id), id(&last.page_id))
+            (last.issue_id, last.page_id)
         })?;
         (recheck.items, recheck.next_cursor) = (page.data, page.next_cursor);
         Ok(recheck)

@@ -6,6 +6,7 @@ use searchwright_contract::{
     Code, List, Problem, Scope,
     actions::{AllowedActions, Permission},
     events::{EventType, TestData},
+    ids::{DeliveryId, EventId, WebhookId},
     webhooks::{
         CreateWebhook, DeleteWebhook, Delivery, DeliveryStatus, ListDeliveries, ListWebhooks, RecoverWebhook,
         Recovery, ReplayDelivery, RotateWebhookSecret, TestWebhook, Webhook, WebhookStatus,
@@ -22,7 +23,6 @@ use searchwright_store::{
 use secrecy::ExposeSecret as _;
 use serde_json::json;
 use url::{Host, Url};
-use uuid::Uuid;
 
 use crate::{
     Engine,
@@ -59,7 +59,7 @@ fn shown(call: &Call, webhook: &Webhook, mut delivery: Delivery) -> Delivery {
     delivery
 }
 
-async fn find(call: &Call, tx: &mut Tx, id: &str) -> Result<(Uuid, Webhook)> {
+async fn find(call: &Call, tx: &mut Tx, id: &str) -> Result<(WebhookId, Webhook)> {
     let id = call.child(RecordKind::Webhook, id)?;
     let found = webhooks::get(tx, call.scope()?, id).await;
     Ok((id, call.or_missing(tx, RecordKind::Webhook, id, found).await?))
@@ -112,12 +112,10 @@ fn target(call: &Call, text: &str) -> Result<Url> {
 impl Handle<ListWebhooks> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: ListWebhooks) -> Result<List<Webhook>> {
         let limit = limit(operation.limit);
-        let before: Option<Uuid> = call.after(&operation, operation.cursor.as_deref())?;
+        let before: Option<WebhookId> = call.after(&operation, operation.cursor.as_deref())?;
         let rows = webhooks::list(tx, call.scope()?, before, limit + 1).await?;
         let rows = rows.into_iter().map(|row| with_actions(call, row)).collect();
-        call.page(&operation, limit, rows, |last: &Webhook| {
-            Uuid::try_parse(&last.id).unwrap_or_default()
-        })
+        call.page(&operation, limit, rows, |last: &Webhook| last.id)
     }
 }
 
@@ -133,7 +131,7 @@ impl Handle<CreateWebhook> for Engine {
                 Code::AlreadyExists,
                 "a webhook for this URL and event already exists",
             )
-            .with("existingId", same.id.as_str())
+            .with("existingId", same.id)
             .hint("a second one would deliver every event twice; use the existing one")
             .into());
         }
@@ -157,7 +155,7 @@ impl Handle<CreateWebhook> for Engine {
 }
 
 /// Gives a webhook a secret and shows it, once.
-async fn with_new_secret(call: &Call, tx: &mut Tx, id: Uuid) -> Result<Webhook> {
+async fn with_new_secret(call: &Call, tx: &mut Tx, id: WebhookId) -> Result<Webhook> {
     let scope = call.scope()?;
     let secret = new_secret()?;
     let new = NewSecret {
@@ -190,16 +188,17 @@ impl Handle<RotateWebhookSecret> for Engine {
 impl Handle<TestWebhook> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: TestWebhook) -> Result<Delivery> {
         let (id, webhook) = find(call, tx, &operation.webhook_id).await?;
-        let (scope, event, kind) = (call.scope()?, call.engine.clock.id(), EventType::WebhookTest);
+        let (scope, kind) = (call.scope()?, EventType::WebhookTest);
+        let event: EventId = call.engine.clock.id();
         let data = json!(TestData {
-            webhook_id: webhook.id.clone()
+            webhook_id: webhook.id
         });
         events::insert_undelivered(tx, scope, event, kind, &data, call.now).await?;
         deliveries::create(tx, scope, id, event, kind, call.now).await?;
         Ok(shown(
             call,
             &webhook,
-            deliveries::get(tx, scope, id, event).await?,
+            deliveries::get(tx, scope, id, event.into()).await?,
         ))
     }
 }
@@ -233,9 +232,7 @@ impl Handle<ListDeliveries> for Engine {
         };
         let rows = deliveries::list(tx, call.scope()?, id, query).await?;
         let rows = rows.into_iter().map(|row| shown(call, &webhook, row)).collect();
-        call.page(&operation, limit, rows, |last: &Delivery| {
-            Uuid::try_parse(&last.id).unwrap_or_default()
-        })
+        call.page(&operation, limit, rows, |last: &Delivery| last.id)
     }
 }
 
@@ -243,12 +240,12 @@ impl Handle<ReplayDelivery> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: ReplayDelivery) -> Result<Delivery> {
         let (webhook_id, webhook) = find(call, tx, &operation.webhook_id).await?;
         let scope = call.scope()?;
-        let id = call.child(RecordKind::Delivery, &operation.delivery_id)?;
+        let id: DeliveryId = call.child(RecordKind::Delivery, &operation.delivery_id)?;
         let found = deliveries::get(tx, scope, webhook_id, id).await;
         let delivery = match found {
             // The event of another webhook of this project has the same id: what it lacks here is the delivery.
             Err(searchwright_store::Error::Missing)
-                if events::find_position(tx, scope, id).await?.is_some() =>
+                if events::find_position(tx, scope, id.into()).await?.is_some() =>
             {
                 return Err(Problem::not_found(RecordKind::Delivery.name()).into());
             }

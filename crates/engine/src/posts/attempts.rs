@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use searchwright_contract::{
     Instant,
+    ids::ConnectionId,
     integrations::Provider,
     jobs::Job as JobRecord,
     posts::{PostStatus, PublicationState},
@@ -14,7 +15,6 @@ use searchwright_store::{
     posts,
     publications::{self, PublicationAttempt, PublicationRecord as Published},
 };
-use uuid::Uuid;
 
 use crate::{Engine, failure::Result, jobs::Job};
 
@@ -31,7 +31,7 @@ pub(crate) struct AttemptOrder {
     pub force: bool,
     pub recreate: bool,
     /// Id and provider of the connection.
-    pub at: (Uuid, Provider),
+    pub at: (ConnectionId, Provider),
     /// The status the post goes back to where nothing becomes live.
     pub from: PostStatus,
 }
@@ -45,7 +45,7 @@ pub(crate) async fn begin_attempt(
     order: &AttemptOrder,
     now: Instant,
 ) -> Result<JobRecord> {
-    let post = Uuid::try_parse(&record.post.summary.id).unwrap_or_default();
+    let post = record.post.summary.id;
     let (attempt_id, job_id) = (engine.clock.id(), engine.clock.id());
     let links = BTreeMap::from([(
         "post".to_owned(),

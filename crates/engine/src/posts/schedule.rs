@@ -5,13 +5,13 @@ use std::sync::Arc;
 use searchwright_contract::{
     Instant,
     events::EventType,
+    ids::PostId,
     posts::{Post, PostFailure, PostStatus},
 };
 use searchwright_store::{
     Tx, access::ProjectScope, integrations::IntegrationRecord as Connection, posts, projects, publications,
 };
 use searchwright_writing::transitions::{Actor, Facts};
-use uuid::Uuid;
 
 use super::{
     PUBLISH, advance, announce,
@@ -50,7 +50,7 @@ async fn publish_due(
     engine: &Engine,
     tx: &mut Tx,
     scope: ProjectScope,
-    id: Uuid,
+    id: PostId,
     now: Instant,
 ) -> Result<()> {
     projects::lock(tx, scope).await?;
@@ -89,14 +89,11 @@ async fn publish_due(
 pub(crate) async fn connection_for_schedule(
     tx: &mut Tx,
     scope: ProjectScope,
-    post: Uuid,
+    post: PostId,
 ) -> Result<std::result::Result<Connection, &'static str>> {
     let mut ready = list_ready(tx, scope).await?;
     for before in publications::list_of_post(tx, scope, post).await? {
-        if let Some(at) = ready
-            .iter()
-            .position(|c| c.id.to_string() == before.connection_id)
-        {
+        if let Some(at) = ready.iter().position(|c| c.id == before.connection_id) {
             return Ok(Ok(ready.swap_remove(at)));
         }
     }

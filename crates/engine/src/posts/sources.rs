@@ -4,6 +4,7 @@ use searchwright_contract::{
     Instant,
     brand::Item,
     competitors::Competitor,
+    ids::PostId,
     posts::{ExternalSource, PostWarning},
 };
 use searchwright_store::{
@@ -19,7 +20,6 @@ use searchwright_writing::{
     similarity::{MAX_CONTAINED, Shingles},
 };
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
 use crate::failure::{Result, defect};
 
@@ -65,7 +65,7 @@ pub(crate) struct Sources {
 
 impl Sources {
     /// Loads the sources of a post; none if no job wrote the post.
-    pub(crate) async fn load(tx: &mut Tx, scope: ProjectScope, post: Uuid) -> Result<Self> {
+    pub(crate) async fn load(tx: &mut Tx, scope: ProjectScope, post: PostId) -> Result<Self> {
         let kept = posts::find_sources(tx, scope, post).await?;
         kept.map_or_else(
             || Ok(Self::default()),
@@ -74,7 +74,7 @@ impl Sources {
     }
 
     /// Stores the sources of a post.
-    pub(crate) async fn save(&self, tx: &mut Tx, scope: ProjectScope, post: Uuid) -> Result<()> {
+    pub(crate) async fn save(&self, tx: &mut Tx, scope: ProjectScope, post: PostId) -> Result<()> {
         let kept = serde_json::to_value(self).map_err(|e| defect("sources of a post", e))?;
         Ok(posts::save_sources(tx, scope, post, &kept).await?)
     }

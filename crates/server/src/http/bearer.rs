@@ -6,10 +6,9 @@ use std::{
 };
 
 use http::HeaderMap;
-use searchwright_contract::{Code, Instant, Problem};
+use searchwright_contract::{Code, Instant, Problem, ids::CredentialId};
 use searchwright_engine::{Credential, Engine, Failure, keys};
 use searchwright_store::access::{self, KeyAccess};
-use uuid::Uuid;
 
 /// Milliseconds for which a verified key is cached. On PostgreSQL a revocation takes effect within this time on every
 /// replica; on SQLite at once, because a change is announced (`Db::key_generation`).
@@ -32,7 +31,7 @@ struct Belief {
 pub struct Gate {
     engine: Arc<Engine>,
     believed: Mutex<Believed>,
-    uses: Mutex<HashMap<Uuid, Instant>>,
+    uses: Mutex<HashMap<CredentialId, Instant>>,
 }
 
 /// Returns the bearer token of a request.

@@ -7,10 +7,9 @@ use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, Method, header};
 use http_body::Body as _;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
-use searchwright_contract::{Code, Effect, Problem, argument::file_member, json};
+use searchwright_contract::{Code, Effect, Problem, argument::file_member, ids::CredentialId, json};
 use serde_json::{Map, Value};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use uuid::Uuid;
 
 use super::concurrency::{Concurrency, Turn};
 use crate::config::Limits;
@@ -22,7 +21,7 @@ pub const MAX_BODY_BYTES: usize = 1 << 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Sender {
     /// A credential.
-    Credential(Uuid),
+    Credential(CredentialId),
     /// A network address without one.
     Stranger(IpAddr),
 }

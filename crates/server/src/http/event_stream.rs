@@ -9,10 +9,9 @@ use std::{
 use axum::body::{Body, Bytes};
 use futures_util::stream;
 use http::{HeaderMap, header};
-use searchwright_contract::{List, events::Event};
+use searchwright_contract::{List, events::Event, ids::CredentialId};
 use searchwright_engine::{Endpoint, Failure, Invocation};
 use serde_json::{Map, Value};
-use uuid::Uuid;
 
 use super::{concurrency::Turn, operations::invoke};
 use crate::app::App;
@@ -41,7 +40,7 @@ pub(super) struct Follower {
     pub(super) token: String,
     pub(super) arguments: Map<String, Value>,
     /// Its place among the requests of its credential.
-    pub(super) _turn: Turn<Uuid>,
+    pub(super) _turn: Turn<CredentialId>,
 }
 
 impl Follower {

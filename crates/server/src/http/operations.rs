@@ -5,11 +5,10 @@ use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use axum::body::Body;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, header};
-use searchwright_contract::{Code, Problem};
+use searchwright_contract::{Code, Problem, ids::CredentialId};
 use searchwright_engine::{Credential, Endpoint, Failure, Invocation, Reply};
 use serde_json::Value;
 use tokio::sync::OwnedSemaphorePermit;
-use uuid::Uuid;
 
 use super::{
     answer,
@@ -163,7 +162,7 @@ pub(crate) fn enter(app: &App) -> Result<OwnedSemaphorePermit, Failure> {
 }
 
 /// A place among the requests of a credential, given back when dropped.
-pub(crate) fn enter_as(app: &App, credential: &Credential) -> Result<Turn<Uuid>, Failure> {
+pub(crate) fn enter_as(app: &App, credential: &Credential) -> Result<Turn<CredentialId>, Failure> {
     let most = app.settings.limits.concurrent_per_credential;
     let busy = || {
         Problem::new(
@@ -335,7 +334,7 @@ fn network(peer: IpAddr) -> IpAddr {
 pub(crate) fn limit(app: &App, endpoint: &Endpoint, credential: &Credential) -> Result<Standing, Refusal> {
     let now = app.engine.clock.now();
     let limits = &app.settings.limits;
-    let owner = credential.owner();
+    let owner = credential.owner().uuid();
     let Credential::Key(key) = credential;
     let run = endpoint
         .meta

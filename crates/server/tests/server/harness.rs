@@ -1,5 +1,6 @@
 //! A server with a project and a key, and calls to it.
 
+use searchwright_contract::ids::CredentialId;
 use std::{
     collections::BTreeMap,
     panic::{AssertUnwindSafe, resume_unwind},
@@ -86,7 +87,11 @@ pub fn on_postgres(test: impl AsyncFnOnce(&str)) {
         return eprintln!("skipped: {VARIABLE} is not set");
     };
     runtime().block_on(async {
-        let name = format!("server_{}_{}", std::process::id(), Clock::system().id().simple());
+        let name = format!(
+            "server_{}_{}",
+            std::process::id(),
+            Clock::system().id::<Uuid>().simple()
+        );
         let drop_it = format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)");
         run(&server, &format!("CREATE DATABASE {name}")).await;
         let (root, _) = server.rsplit_once('/').unwrap();
@@ -192,7 +197,7 @@ impl Bench {
     }
 
     /// A key and its id.
-    pub async fn grant(&self, project: Uuid, grant: Grant) -> (Uuid, String) {
+    pub async fn grant(&self, project: Uuid, grant: Grant) -> (CredentialId, String) {
         let created = self
             .server
             .app

@@ -1,10 +1,10 @@
 //! Histories of occurrences and of a project's health, through the API.
 
+use searchwright_contract::ids::{AuditId, PageId};
 use searchwright_engine::keys;
 use searchwright_server::serve;
 use searchwright_store::{access, issues, pages};
 use serde_json::{Value, json};
-use uuid::Uuid;
 
 use crate::{
     audited::{NEVER, audit, bench, issue, occurrence, page, pair, recheck, say},
@@ -92,11 +92,11 @@ async fn stopped(database: &str, waits: bool) {
     let digest = keys::digest(&bench.key);
     let key = access::find_key_by_digest(&mut engine.db.read().await.unwrap(), &digest).await;
     let (scope, now) = (key.unwrap().unwrap().own_scope(), engine.clock.now());
-    let id = |of: &Value| Uuid::try_parse(of.as_str().unwrap()).unwrap();
-    let audit = id(&started["audit"]["id"]);
+    let audit = AuditId::parse(started["audit"]["id"].as_str().unwrap()).unwrap();
+    let page = PageId::parse(title["page_id"].as_str().unwrap()).unwrap();
     let found = vec![issues::Finding {
-        issue: id(&title["issue_id"]),
-        page: id(&title["page_id"]),
+        issue: title["issue_id"].as_str().unwrap().parse().unwrap(),
+        page,
         evidence: "{}".to_owned(),
     }];
     let newest = issues::EvidenceCutoff::from_start(now);
@@ -104,7 +104,7 @@ async fn stopped(database: &str, waits: bool) {
     let read = bench.get("P/pages?limit=100").await.json();
     let of = read["data"].as_array().unwrap().iter();
     let a = of.clone().find(|page| page["id"] == title["page_id"]).unwrap();
-    let seen = [id(&title["page_id"]), bench.clock.id()].map(|id| pages::CrawledPage {
+    let seen = [page, bench.clock.id()].map(|id| pages::CrawledPage {
         id,
         page: serde_json::from_value(a.clone()).unwrap(),
         crawled_at: now,

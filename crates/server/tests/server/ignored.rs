@@ -1,6 +1,7 @@
 //! Occurrences ignored until a day, and the limits of one call.
 
 use searchwright_contract::Clock;
+use searchwright_contract::ids::PageId;
 use searchwright_engine::audits::wake_ignored;
 use serde_json::{Value, json};
 
@@ -94,7 +95,10 @@ async fn a_hundred_are_said_at_once(database: &str) {
     let known = pairs.len();
     assert!(known >= 10);
     let issue = pairs[0]["issue_id"].clone();
-    pairs.resize_with(100, || json!({ "issue_id": issue, "page_id": bench.clock.id() }));
+    pairs.resize_with(
+        100,
+        || json!({ "issue_id": issue, "page_id": bench.clock.id::<PageId>() }),
+    );
 
     let said = say(&bench, "done", &pairs).await;
     let items = said["items"].as_array().unwrap();

@@ -1,5 +1,6 @@
 //! Jobs of any kind.
 
+use searchwright_contract::ids::JobId;
 use searchwright_engine::admin::Grant;
 use serde_json::json;
 
@@ -100,6 +101,6 @@ async fn whoever_may_start_a_job_may_stop_it(database: &str) {
         .send()
         .await;
     assert_eq!(stopped.json()["status"], "canceled", "{stopped:?}");
-    let nobody = format!("P/jobs/{}/cancel", bench.clock.id());
+    let nobody = format!("P/jobs/{}/cancel", bench.clock.id::<JobId>());
     bench.post(&nobody, json!({})).await.refuses(404, "not_found");
 }

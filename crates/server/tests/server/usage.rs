@@ -123,7 +123,7 @@ async fn what_the_operator_sets_is_shown_and_enforced() {
     let ids: Vec<Uuid> = (0..4).map(|_| bench.clock.id()).collect();
     let step = move |n: usize, estimate| NewReservation {
         id: ids[n],
-        job: ids[0],
+        job: ids[0].into(),
         step: n.to_string(),
         provider: "openai".to_owned(),
         what: "a post".to_owned(),

@@ -6,9 +6,9 @@
 use searchwright_contract::{
     Instant,
     events::EventType,
+    ids::{DeliveryId, WebhookId},
     webhooks::{Attempt, DeliveryError, DeliveryStatus, DisabledReason},
 };
-use uuid::Uuid;
 
 use crate::{Result, Tx, access::ProjectScope, sql};
 
@@ -22,7 +22,7 @@ pub struct LeasedWebhook {
     /// Scope of its project.
     pub scope: ProjectScope,
     /// Id of the webhook.
-    pub id: Uuid,
+    pub id: WebhookId,
     /// Number of the lease, which every write must match.
     pub fence: i64,
     /// URL that events are POSTed to.
@@ -91,7 +91,7 @@ pub async fn lease(tx: &mut Tx, now: Instant, limit: u32) -> Result<Vec<LeasedWe
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DueDelivery {
     /// Id of the delivery and of its event.
-    pub id: Uuid,
+    pub id: DeliveryId,
     /// Time at which it became due.
     pub next_at: Instant,
     /// Number of attempts.
@@ -108,11 +108,11 @@ pub struct DueDelivery {
 pub async fn list_due(
     tx: &mut Tx,
     webhook: &LeasedWebhook,
-    after: Option<(Instant, Uuid)>,
+    after: Option<(Instant, DeliveryId)>,
     now: Instant,
     limit: u32,
 ) -> Result<Vec<DueDelivery>> {
-    let (at, id) = after.unwrap_or((Instant::from_millis(0), Uuid::nil()));
+    let (at, id) = after.unwrap_or((Instant::from_millis(0), DeliveryId::MIN));
     // The body by a subquery and not by a join: it is looked up only for the rows that are returned.
     sql("SELECT d.id, d.next_at, d.attempts, d.tries, d.kind, (SELECT e.body FROM events e WHERE e.project_id = d.project_id AND e.id = d.id)
          FROM deliveries d WHERE d.project_id = $1 AND d.webhook_id = $2 AND d.status = 'pending' AND d.next_at <= $3 AND (d.next_at, d.id) > ($4, $5)

@@ -1,7 +1,6 @@
 //! Severity and impact of issues.
 
-use searchwright_contract::Instant;
-use uuid::Uuid;
+use searchwright_contract::{Instant, ids::IssueId};
 
 use crate::{Json, Result, Tx, access::ProjectScope, sql};
 
@@ -9,7 +8,7 @@ use crate::{Json, Result, Tx, access::ProjectScope, sql};
 #[derive(Clone, Debug)]
 pub struct IssueSummary {
     /// UUIDv5 of project and check.
-    pub id: Uuid,
+    pub id: IssueId,
     /// Id of the check.
     pub check_id: &'static str,
     /// Category of the check.
@@ -24,7 +23,7 @@ pub struct IssueSummary {
 #[derive(Clone, Debug)]
 pub struct IssueWeight {
     /// Id of the issue.
-    pub issue: Uuid,
+    pub issue: IssueId,
     /// Severity of the worst occurrence.
     pub severity: String,
     /// Impact; `None` leaves it unchanged.
@@ -68,7 +67,12 @@ pub async fn upsert(tx: &mut Tx, scope: ProjectScope, found: Vec<IssueSummary>, 
 }
 
 /// Updates the time of the last finding. For rechecks, which do not know the other columns that [`upsert`] writes.
-pub async fn update_last_seen(tx: &mut Tx, scope: ProjectScope, issues: &[Uuid], now: Instant) -> Result<()> {
+pub async fn update_last_seen(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    issues: &[IssueId],
+    now: Instant,
+) -> Result<()> {
     let rows = issues.iter().map(|issue| vec![(*issue).into()]);
     sql("UPDATE issues SET last_seen_at = $2 WHERE project_id = $1 AND id = $3 AND last_seen_at < $2")
         .bind(scope.project())
@@ -82,7 +86,7 @@ pub async fn update_last_seen(tx: &mut Tx, scope: ProjectScope, issues: &[Uuid],
 pub async fn update_severities(
     tx: &mut Tx,
     scope: ProjectScope,
-    severities: Vec<(Uuid, String)>,
+    severities: Vec<(IssueId, String)>,
 ) -> Result<()> {
     let rows = severities
         .into_iter()

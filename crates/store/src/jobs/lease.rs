@@ -3,7 +3,7 @@
 //! A worker holds a lease on the job that it runs, and renews it. Each lease has a number, the fence. A worker that lost its
 //! lease cannot write, because every write of a running job checks the fence.
 
-use searchwright_contract::{Instant, Problem};
+use searchwright_contract::{Instant, Problem, ids::JobId};
 use uuid::Uuid;
 
 use crate::{Cells, Json, Result, Tx, access::ProjectScope, sql};
@@ -21,7 +21,7 @@ pub const MAX_RUNNING: i64 = 4;
 #[derive(Clone, Debug)]
 pub struct LeasedJob {
     /// Identifier.
-    pub id: Uuid,
+    pub id: JobId,
     /// Scope of its project.
     pub scope: ProjectScope,
     /// Input of the job.

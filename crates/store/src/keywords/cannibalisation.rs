@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use searchwright_contract::{
     Instant,
+    ids::{KeywordId, PostId},
     keywords::{
         Cannibalisation,
         CannibalisationReason::{SamePages, SamePosts, SearchConsole},
@@ -12,7 +13,6 @@ use searchwright_contract::{
     },
 };
 use serde_json::Value;
-use uuid::Uuid;
 
 use crate::{Json, Param, Result, Tx, access::ProjectScope, sql};
 
@@ -26,7 +26,7 @@ pub(super) fn is_reported(details: &KeywordDetails) -> bool {
 pub(super) fn combine(
     reported: Option<Cannibalisation>,
     pages: Option<Json>,
-    posts: &[String],
+    posts: &[PostId],
 ) -> Result<Option<Cannibalisation>> {
     let new = |reason, urls| Cannibalisation {
         reason,
@@ -58,7 +58,7 @@ pub async fn list_competing_pages(
     tx: &mut Tx,
     scope: ProjectScope,
     language: &str,
-) -> Result<BTreeMap<Uuid, Vec<String>>> {
+) -> Result<BTreeMap<KeywordId, Vec<String>>> {
     let all = sql("SELECT id, cannibalisation FROM keywords WHERE project_id = $1 AND language = $2 AND cannibalisation IS NOT NULL")
         .bind(scope.project())
         .bind(language)
@@ -73,7 +73,7 @@ pub async fn list_competing_pages(
 pub async fn update_competing_pages(
     tx: &mut Tx,
     scope: ProjectScope,
-    changed: Vec<(Uuid, Vec<String>)>,
+    changed: Vec<(KeywordId, Vec<String>)>,
     now: Instant,
 ) -> Result<()> {
     let rows = changed

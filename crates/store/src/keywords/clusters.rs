@@ -1,7 +1,10 @@
 //! Clusters of similar keywords.
 
-use searchwright_contract::{Instant, keywords::Intent};
-use uuid::Uuid;
+use searchwright_contract::{
+    Instant,
+    ids::{ClusterId, KeywordId},
+    keywords::Intent,
+};
 
 use crate::{Result, Tx, access::ProjectScope, sql};
 
@@ -9,7 +12,7 @@ use crate::{Result, Tx, access::ProjectScope, sql};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClusterPlace {
     /// Cluster; `None` if it is in none.
-    pub cluster: Option<Uuid>,
+    pub cluster: Option<ClusterId>,
     /// Whether the cluster is named after it.
     pub is_head: bool,
 }
@@ -18,7 +21,7 @@ pub struct ClusterPlace {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClusterCandidate {
     /// Identifier.
-    pub id: Uuid,
+    pub id: KeywordId,
     /// Text.
     pub keyword: String,
     /// Search intent.
@@ -60,7 +63,7 @@ pub async fn list_in_language(
 pub async fn update_clusters(
     tx: &mut Tx,
     scope: ProjectScope,
-    places: Vec<(Uuid, ClusterPlace)>,
+    places: Vec<(KeywordId, ClusterPlace)>,
     now: Instant,
 ) -> Result<()> {
     let rows = places

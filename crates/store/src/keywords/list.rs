@@ -1,8 +1,10 @@
 //! Lists of keywords, filtered and sorted. Each order reads from an index, so that a page takes as long among a million
 //! keywords as among a thousand.
 
-use searchwright_contract::keywords::{Intent, Keyword, KeywordSort, KeywordStatus};
-use uuid::Uuid;
+use searchwright_contract::{
+    ids::{ClusterId, KeywordId},
+    keywords::{Intent, Keyword, KeywordSort, KeywordStatus},
+};
 
 use super::read_keyword;
 use crate::{Result, Tx, access::ProjectScope, sql};
@@ -15,13 +17,13 @@ pub struct KeywordQuery {
     /// Only this intent.
     pub intent: Option<Intent>,
     /// Only this cluster.
-    pub cluster: Option<Uuid>,
+    pub cluster: Option<ClusterId>,
     /// Only texts that contain this normalised text.
     pub contains: Option<String>,
     /// Order; newest first if `None`.
     pub sort: Option<KeywordSort>,
     /// Last row of the previous page: sort value (-1 if it is unknown) and id.
-    pub after: Option<(i64, Uuid)>,
+    pub after: Option<(i64, KeywordId)>,
     /// Maximum number of rows.
     pub limit: u32,
 }
@@ -117,7 +119,7 @@ pub fn list_text(query: &KeywordQuery, part: ListPart, postgres: bool) -> &'stat
 /// Returns one page in the order of the query.
 pub async fn list(tx: &mut Tx, scope: ProjectScope, query: KeywordQuery) -> Result<Vec<Keyword>> {
     // Ids are UUIDv7: their order is that of creation, and the largest possible id begins the list.
-    let (value, id) = query.after.unwrap_or((i64::MAX, Uuid::max()));
+    let (value, id) = query.after.unwrap_or((i64::MAX, KeywordId::MAX));
     if query.sort.unwrap_or(KeywordSort::Created) == KeywordSort::Created {
         let all = query.status.is_none() && query.intent.is_none() && query.cluster.is_none();
         if all && query.contains.is_none() {
@@ -139,7 +141,7 @@ pub async fn list(tx: &mut Tx, scope: ProjectScope, query: KeywordQuery) -> Resu
     // Keywords without a value follow once those with a value are exhausted.
     let left = query.limit.saturating_sub(found.len() as u32);
     if left > 0 {
-        let begin = (value, Uuid::max());
+        let begin = (value, KeywordId::MAX);
         found.extend(fetch_part(tx, scope, &query, ListPart::Unknown, begin, left).await?);
     }
     Ok(found)
@@ -150,7 +152,7 @@ async fn fetch_part(
     scope: ProjectScope,
     query: &KeywordQuery,
     part: ListPart,
-    after: (i64, Uuid),
+    after: (i64, KeywordId),
     limit: u32,
 ) -> Result<Vec<Keyword>> {
     sql(list_text(query, part, tx.is_postgres()))

@@ -2,10 +2,10 @@
 
 use searchwright_contract::{
     Instant,
+    ids::{KeywordId, PostId},
     keywords::KeywordStatus::{self, Approved, Archived, InProgress, Planned, Published, Rejected},
     posts::PostStatus,
 };
-use uuid::Uuid;
 
 use super::read_post_ids;
 use crate::{Json, Result, Tx, access::ProjectScope, sql};
@@ -32,7 +32,12 @@ const fn rank(status: KeywordStatus) -> u8 {
 
 /// Updates the posts of a keyword and its status, which is the most advanced that its posts give it, or `approved` when the last
 /// post is gone. Rejected and archived keywords keep their status. Does nothing if there is no such keyword.
-pub async fn update_from_posts(tx: &mut Tx, scope: ProjectScope, keyword: Uuid, now: Instant) -> Result<()> {
+pub async fn update_from_posts(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    keyword: KeywordId,
+    now: Instant,
+) -> Result<()> {
     let known = sql("SELECT status, post_ids FROM keywords WHERE project_id = $1 AND id = $2")
         .bind(scope.project())
         .bind(keyword)
@@ -48,7 +53,7 @@ pub async fn update_from_posts(tx: &mut Tx, scope: ProjectScope, keyword: Uuid, 
     .bind(scope.project())
     .bind(keyword)
     .fetch_all(tx, |c| {
-        let id = c.take::<Uuid>()?.to_string();
+        let id: PostId = c.take()?;
         Ok((id, status_from_post(c.parse()?, c.take()?, c.take()?)))
     })
     .await?;
@@ -62,7 +67,7 @@ pub async fn update_from_posts(tx: &mut Tx, scope: ProjectScope, keyword: Uuid, 
         (Planned | InProgress | Published, None) if !had.is_empty() => Approved,
         _ => status,
     };
-    let has: Vec<String> = posts.into_iter().map(|(id, _)| id).collect();
+    let has: Vec<PostId> = posts.into_iter().map(|(id, _)| id).collect();
     if (next, &has) == (status, &had) {
         return Ok(());
     }
@@ -78,7 +83,10 @@ pub async fn update_from_posts(tx: &mut Tx, scope: ProjectScope, keyword: Uuid, 
 }
 
 /// Returns the keywords for which several posts were published: id, text, and URL of each post.
-pub async fn list_published_twice(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<(Uuid, String, String)>> {
+pub async fn list_published_twice(
+    tx: &mut Tx,
+    scope: ProjectScope,
+) -> Result<Vec<(KeywordId, String, String)>> {
     // The keywords with several posts are found in an index, because the rows of posts are long.
     sql("SELECT k.id, k.keyword, p.published_url FROM posts p JOIN keywords k ON k.project_id = p.project_id AND k.id = p.keyword_id
          WHERE p.project_id = $1 AND p.published_url IS NOT NULL AND p.archived_at IS NULL AND p.keyword_id IN

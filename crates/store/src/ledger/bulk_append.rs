@@ -2,8 +2,10 @@
 //!
 //! Packing takes longer than writing, and other writers wait while a transaction lasts.
 
-use searchwright_contract::Instant;
-use uuid::Uuid;
+use searchwright_contract::{
+    Instant,
+    ids::{AuditId, IssueId, PageId},
+};
 
 use super::{defect, leaf, write_leaves};
 use crate::{Param, Result, Tx, access::ProjectScope, sql};
@@ -11,20 +13,20 @@ use crate::{Param, Result, Tx, access::ProjectScope, sql};
 /// Findings of an issue, packed as entries of pages that the issue was not on before.
 #[derive(Debug)]
 pub(crate) struct NewLeaves {
-    first: Uuid,
+    first: PageId,
     rows: Vec<Vec<Param>>,
 }
 
 impl NewLeaves {
     /// Packs findings on pages, at least one. If a page occurs twice, the last finding counts.
-    pub(crate) fn pack(mut found: Vec<(Uuid, &str)>, audit: Uuid, now: Instant) -> Result<Self> {
+    pub(crate) fn pack(mut found: Vec<(PageId, &str)>, audit: AuditId, now: Instant) -> Result<Self> {
         found.sort_by_key(|(page, _)| *page);
-        let mut pages: Vec<(Uuid, &str)> = Vec::with_capacity(found.len());
+        let mut pages: Vec<(PageId, &str)> = Vec::with_capacity(found.len());
         for (page, evidence) in found {
             pages.pop_if(|(last, _)| *last == page);
             pages.push((page, evidence));
         }
-        let first = pages.first().map_or(Uuid::nil(), |(page, _)| *page);
+        let first = pages.first().map_or(PageId::MIN, |(page, _)| *page);
         let leaves = pages.chunks(leaf::max_entries(pages.len()));
         let rows = leaves.map(|pages| leaf::encode_new_row(pages, audit, now));
         let rows = rows.collect::<Result<_>>()?;
@@ -37,8 +39,8 @@ impl NewLeaves {
         mut self,
         tx: &mut Tx,
         scope: ProjectScope,
-        issue: Uuid,
-    ) -> Result<Option<Vec<(Uuid, String)>>> {
+        issue: IssueId,
+    ) -> Result<Option<Vec<(PageId, String)>>> {
         let last = sql("SELECT data FROM occurrence_leaves WHERE project_id = $1 AND issue_id = $2 ORDER BY first_page DESC LIMIT 1")
             .bind(scope.project())
             .bind(issue)
@@ -52,7 +54,7 @@ impl NewLeaves {
             // The first leaf of an issue begins with the nil id.
             None => {
                 if let Some(first) = self.rows.first_mut().and_then(|row| row.first_mut()) {
-                    *first = Uuid::nil().into();
+                    *first = PageId::MIN.into();
                 }
             }
         }
@@ -61,7 +63,7 @@ impl NewLeaves {
     }
 
     /// Unpacks the findings again.
-    fn into_findings(self) -> Result<Vec<(Uuid, String)>> {
+    fn into_findings(self) -> Result<Vec<(PageId, String)>> {
         let mut found = Vec::new();
         for row in &self.rows {
             let Some(Param::Bytes(data)) = row.last() else {

@@ -1,9 +1,13 @@
 //! An entry of the ledger, and the state machine of occurrences.
 
-use searchwright_contract::{Instant, issues::OccurrenceState, rechecks::RecheckOutcome};
+use searchwright_contract::{
+    Instant,
+    ids::{AuditId, RecheckId},
+    issues::OccurrenceState,
+    rechecks::RecheckOutcome,
+};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
-use uuid::Uuid;
 
 use super::defect;
 use crate::Result;
@@ -52,8 +56,8 @@ pub(crate) struct Entry {
     pub(crate) state: OccurrenceState,
     /// Evidence, JSON text.
     pub(crate) evidence: String,
-    pub(crate) first_seen: Uuid,
-    pub(crate) last_seen: Uuid,
+    pub(crate) first_seen: AuditId,
+    pub(crate) last_seen: AuditId,
     #[serde(with = "millis")]
     pub(crate) checked_at: Instant,
     /// The last audit could not tell whether it is still there.
@@ -70,7 +74,7 @@ pub(crate) struct Entry {
     pub(crate) note: Option<String>,
     #[serde(with = "optional_millis")]
     pub(crate) ignored_until: Option<Instant>,
-    pub(crate) recheck_id: Option<Uuid>,
+    pub(crate) recheck_id: Option<RecheckId>,
     pub(crate) recheck_outcome: Option<RecheckOutcome>,
     #[serde(with = "optional_millis")]
     pub(crate) rechecked_at: Option<Instant>,
@@ -109,7 +113,7 @@ mod optional_millis {
 }
 
 impl Entry {
-    pub(super) fn new(evidence: String, audit: Uuid, now: Instant) -> Self {
+    pub(super) fn new(evidence: String, audit: AuditId, now: Instant) -> Self {
         Self {
             state: OccurrenceState::Open,
             evidence,
@@ -144,7 +148,7 @@ impl Entry {
     }
 
     /// Whether it is not resolved, and `audit` has not seen it.
-    pub(crate) fn is_unseen(&self, audit: Uuid) -> bool {
+    pub(crate) fn is_unseen(&self, audit: AuditId) -> bool {
         self.state != OccurrenceState::Resolved && self.last_seen != audit
     }
 
@@ -227,7 +231,7 @@ impl Entry {
 /// Outcome of a recheck of an occurrence.
 #[derive(Clone, Debug)]
 pub(crate) struct RecheckProof {
-    pub(crate) recheck: Uuid,
+    pub(crate) recheck: RecheckId,
     pub(crate) to: OccurrenceState,
     pub(crate) outcome: RecheckOutcome,
     pub(crate) resolution: Option<&'static str>,
@@ -243,7 +247,7 @@ pub(crate) struct RecheckProof {
 pub(crate) fn apply_finding(
     known: &mut Option<Entry>,
     evidence: String,
-    audit: Uuid,
+    audit: AuditId,
     cutoff: EvidenceCutoff,
     now: Instant,
 ) -> bool {

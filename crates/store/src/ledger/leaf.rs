@@ -3,7 +3,11 @@
 //! Form: a byte that names it, the number of pages (u16, little-endian), their ids (16 bytes each, ascending), and the entries
 //! as postcard in an LZ4 block. The ids are not compressed, so that a page is looked up without unpacking.
 
-use searchwright_contract::{Instant, issues::OccurrenceState};
+use searchwright_contract::{
+    Instant,
+    ids::{AuditId, PageId},
+    issues::OccurrenceState,
+};
 use uuid::Uuid;
 
 use super::{defect, entry::Entry};
@@ -26,7 +30,7 @@ pub(super) fn max_entries(entries: usize) -> usize {
 }
 
 /// Pages and their entries, ascending.
-pub(super) type Entries = Vec<(Uuid, Entry)>;
+pub(super) type Entries = Vec<(PageId, Entry)>;
 
 /// Splits a leaf into its ids and its packed entries.
 fn split_parts(data: &[u8]) -> Result<(&[u8], &[u8])> {
@@ -46,8 +50,11 @@ fn unpack(packed: &[u8]) -> Result<Vec<Entry>> {
 /// Returns all entries of a leaf.
 pub(super) fn decode(data: &[u8]) -> Result<Entries> {
     let (ids, packed) = split_parts(data)?;
-    let ids = ids.chunks_exact(ID_LEN).map(Uuid::from_slice);
-    let ids: Vec<Uuid> = ids.collect::<Result<_, _>>().map_err(defect)?;
+    let ids = ids
+        .as_chunks::<ID_LEN>()
+        .0
+        .iter()
+        .map(|id| PageId::from(Uuid::from_bytes(*id)));
     let entries = unpack(packed)?;
     if ids.len() != entries.len() {
         return Err(defect("more ids than entries, or fewer"));
@@ -56,17 +63,17 @@ pub(super) fn decode(data: &[u8]) -> Result<Entries> {
 }
 
 /// Returns the last page of a leaf.
-pub(super) fn last_page(data: &[u8]) -> Result<Option<Uuid>> {
+pub(super) fn last_page(data: &[u8]) -> Result<Option<PageId>> {
     let (ids, _) = split_parts(data)?;
     let (ids, _) = ids.as_chunks::<ID_LEN>();
-    Ok(ids.last().map(|id| Uuid::from_bytes(*id)))
+    Ok(ids.last().map(|id| Uuid::from_bytes(*id).into()))
 }
 
 /// Returns the entry of a page in a leaf.
-pub(crate) fn find_entry(data: &[u8], page: Uuid) -> Result<Option<Entry>> {
+pub(crate) fn find_entry(data: &[u8], page: PageId) -> Result<Option<Entry>> {
     let (ids, packed) = split_parts(data)?;
     let (ids, _) = ids.as_chunks::<ID_LEN>();
-    let Ok(place) = ids.binary_search(page.as_bytes()) else {
+    let Ok(place) = ids.binary_search(page.uuid().as_bytes()) else {
         return Ok(None);
     };
     Ok(unpack(packed)?.into_iter().nth(place))
@@ -79,7 +86,7 @@ struct LeafSummary {
     wakes_at: Option<Instant>,
     changed_at: Option<Instant>,
     /// Audit that saw the active entries last.
-    seen_by: Option<Uuid>,
+    seen_by: Option<AuditId>,
     /// Active entries were seen last by different audits.
     mixed: bool,
 }
@@ -101,7 +108,7 @@ impl LeafSummary {
         }
     }
 
-    fn into_row(self, first_page: Uuid, data: Vec<u8>) -> Vec<Param> {
+    fn into_row(self, first_page: PageId, data: Vec<u8>) -> Vec<Param> {
         let mut row = vec![first_page.into()];
         row.extend(self.counts.map(Param::from));
         row.push(self.wakes_at.into());
@@ -114,7 +121,7 @@ impl LeafSummary {
 
 /// Encodes the row of a leaf, without project and issue: first page, counts in the order of [`OccurrenceState::ALL`],
 /// earliest end of an ignored entry, last change by an audit, the audit that saw all, data.
-pub(super) fn encode_row(first_page: Uuid, entries: &[(Uuid, Entry)]) -> Result<Vec<Param>> {
+pub(super) fn encode_row(first_page: PageId, entries: &[(PageId, Entry)]) -> Result<Vec<Param>> {
     let mut summary = LeafSummary::default();
     entries.iter().for_each(|(_, entry)| summary.add(entry));
     let stored: Vec<&Entry> = entries.iter().map(|(_, entry)| entry).collect();
@@ -127,7 +134,7 @@ pub(super) fn encode_row(first_page: Uuid, entries: &[(Uuid, Entry)]) -> Result<
 
 /// Encodes the row of a leaf of new entries, as [`encode_row`] would. New entries differ in their evidence only, so the rest of
 /// them is encoded once: most entries of an audit are new.
-pub(super) fn encode_new_row(pages: &[(Uuid, &str)], audit: Uuid, now: Instant) -> Result<Vec<Param>> {
+pub(super) fn encode_new_row(pages: &[(PageId, &str)], audit: AuditId, now: Instant) -> Result<Vec<Param>> {
     let new = Entry::new(String::new(), audit, now);
     let whole = postcard::to_stdvec(&new).map_err(defect)?;
     let encode_start =
@@ -145,18 +152,18 @@ pub(super) fn encode_new_row(pages: &[(Uuid, &str)], audit: Uuid, now: Instant) 
         plain = encode_start(evidence, plain)?;
         plain.extend(rest);
     }
-    let first = pages.first().map_or(Uuid::nil(), |(page, _)| *page);
+    let first = pages.first().map_or(PageId::MIN, |(page, _)| *page);
     let data = pack(pages.iter().map(|(page, _)| *page), &plain)?;
     Ok(summary.into_row(first, data))
 }
 
 /// Packs the data of a leaf from the ids of its pages and its encoded entries.
-fn pack(pages: impl ExactSizeIterator<Item = Uuid>, entries: &[u8]) -> Result<Vec<u8>> {
+fn pack(pages: impl ExactSizeIterator<Item = PageId>, entries: &[u8]) -> Result<Vec<u8>> {
     let count = u16::try_from(pages.len()).map_err(defect)?;
     let mut data = Vec::with_capacity(3 + pages.len() * 64);
     data.push(FORMAT);
     data.extend(count.to_le_bytes());
-    pages.for_each(|page| data.extend(page.as_bytes()));
+    pages.for_each(|page| data.extend(page.uuid().as_bytes()));
     data.extend(lz4_flex::compress_prepend_size(entries));
     Ok(data)
 }

@@ -3,7 +3,12 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use searchwright_contract::{Instant, issues::OccurrenceState, rechecks::RecheckOutcome};
+use searchwright_contract::{
+    Instant,
+    ids::{AuditId, PageId},
+    issues::OccurrenceState,
+    rechecks::RecheckOutcome,
+};
 use uuid::Uuid;
 
 use super::{Entry, EvidenceCutoff, apply_finding, leaf, merge, split};
@@ -13,8 +18,8 @@ fn at(millis: i64) -> Instant {
     Instant::from_millis(millis)
 }
 
-fn page(number: u32) -> Uuid {
-    Uuid::from_u128(u128::from(number) << 96 | 7)
+fn page(number: u32) -> PageId {
+    Uuid::from_u128(u128::from(number) << 96 | 7).into()
 }
 
 /// An entry with all optional fields.
@@ -22,8 +27,8 @@ fn full() -> Entry {
     Entry {
         state: OccurrenceState::Ignored,
         evidence: r#"{"title":"Fern 🌿"}"#.to_owned(),
-        first_seen: Uuid::from_u128(1),
-        last_seen: Uuid::from_u128(2),
+        first_seen: Uuid::from_u128(1).into(),
+        last_seen: Uuid::from_u128(2).into(),
         checked_at: at(1_700_000_000_001),
         stale: true,
         reopen_count: 3,
@@ -34,7 +39,7 @@ fn full() -> Entry {
         done_by: Some("Ann".to_owned()),
         note: Some("as agreed".to_owned()),
         ignored_until: Some(at(1_800_000_000_000)),
-        recheck_id: Some(Uuid::from_u128(9)),
+        recheck_id: Some(Uuid::from_u128(9).into()),
         recheck_outcome: Some(RecheckOutcome::StillPresent),
         rechecked_at: Some(at(1_700_000_000_003)),
         was: Some(OccurrenceState::Reopened),
@@ -48,7 +53,7 @@ fn new(evidence: &str) -> Entry {
     assert!(apply_finding(
         &mut entry,
         evidence.to_owned(),
-        Uuid::from_u128(1),
+        Uuid::from_u128(1).into(),
         cutoff,
         at(1)
     ));
@@ -74,7 +79,7 @@ fn counts(row: &[Param]) -> Vec<i64> {
 #[test]
 fn written_leaf_reads_back() {
     let entries = vec![(page(1), new("{}")), (page(2), full()), (page(4), new("[1]"))];
-    let row = leaf::encode_row(Uuid::nil(), &entries).unwrap();
+    let row = leaf::encode_row(PageId::MIN, &entries).unwrap();
     assert_eq!(leaf::decode(data(&row)).unwrap(), entries);
     for (page, entry) in &entries {
         assert_eq!(leaf::find_entry(data(&row), *page).unwrap().as_ref(), Some(entry));
@@ -92,7 +97,7 @@ fn written_leaf_reads_back() {
 /// The stored form changes only together with the byte that begins a leaf.
 #[test]
 fn stored_form_is_fixed() {
-    let row = leaf::encode_row(Uuid::nil(), &[(page(1), full()), (page(2), new("{}"))]).unwrap();
+    let row = leaf::encode_row(PageId::MIN, &[(page(1), full()), (page(2), new("{}"))]).unwrap();
     let (head, packed) = data(&row).split_at(3 + 2 * 16);
     assert_eq!(&head[..3], [1, 2, 0]);
     let plain = lz4_flex::decompress_size_prepended(packed).unwrap();
@@ -110,7 +115,7 @@ fn stored_form_is_fixed() {
 
 #[test]
 fn broken_leaf_is_a_defect() {
-    let row = leaf::encode_row(Uuid::nil(), &[(page(1), full())]).unwrap();
+    let row = leaf::encode_row(PageId::MIN, &[(page(1), full())]).unwrap();
     let whole = data(&row);
     let mut other = whole.to_vec();
     other[0] = 9;
@@ -131,25 +136,25 @@ proptest! {
     #[test]
     fn new_entries_are_encoded_like_others(seen in prop::collection::vec(0_usize..200, 1..200)) {
         let seen = seen.into_iter().map(|length| "é".repeat(length));
-        let pages: Vec<(Uuid, String)> = (0..).map(page).zip(seen).collect();
-        let entry = |(page, evidence): &(Uuid, String)| (*page, new(evidence));
-        let entries: Vec<(Uuid, Entry)> = pages.iter().map(entry).collect();
-        let borrowed: Vec<(Uuid, &str)> = pages.iter().map(|(page, evidence)| (*page, evidence.as_str())).collect();
+        let pages: Vec<(PageId, String)> = (0..).map(page).zip(seen).collect();
+        let entry = |(page, evidence): &(PageId, String)| (*page, new(evidence));
+        let entries: Vec<(PageId, Entry)> = pages.iter().map(entry).collect();
+        let borrowed: Vec<(PageId, &str)> = pages.iter().map(|(page, evidence)| (*page, evidence.as_str())).collect();
         prop_assert_eq!(
-            leaf::encode_new_row(&borrowed, Uuid::from_u128(1), at(1)).unwrap(),
+            leaf::encode_new_row(&borrowed, Uuid::from_u128(1).into(), at(1)).unwrap(),
             leaf::encode_row(pages[0].0, &entries).unwrap()
         );
     }
 
     #[test]
     fn leaves_equal_a_map(turns in prop::collection::vec(prop::collection::vec((0_u32..3_000, any::<bool>()), 0..700), 1..5)) {
-        let mut map: BTreeMap<Uuid, Entry> = BTreeMap::new();
-        let mut leaves: BTreeMap<Uuid, Vec<u8>> = BTreeMap::new();
+        let mut map: BTreeMap<PageId, Entry> = BTreeMap::new();
+        let mut leaves: BTreeMap<PageId, Vec<u8>> = BTreeMap::new();
         for (turn, mut changes) in turns.into_iter().enumerate() {
             changes.sort_by_key(|(number, _)| *number);
             let apply = |known: &mut Option<Entry>, is_found: bool| {
                 if is_found {
-                    let (audit, now) = (Uuid::from_u128(turn as u128), at(turn as i64));
+                    let (audit, now) = (AuditId::from(Uuid::from_u128(turn as u128)), at(turn as i64));
                     return apply_finding(known, turn.to_string(), audit, EvidenceCutoff::from_start(now), now);
                 }
                 known.as_mut().is_some_and(|entry| {
@@ -157,10 +162,10 @@ proptest! {
                     true
                 })
             };
-            let mut by_leaf: BTreeMap<Uuid, Vec<(Uuid, bool)>> = BTreeMap::new();
+            let mut by_leaf: BTreeMap<PageId, Vec<(PageId, bool)>> = BTreeMap::new();
             for (number, is_found) in changes {
                 let page = page(number);
-                let key = leaves.range(..=page).next_back().map_or(Uuid::nil(), |(key, _)| *key);
+                let key = leaves.range(..=page).next_back().map_or(PageId::MIN, |(key, _)| *key);
                 by_leaf.entry(key).or_default().push((page, is_found));
                 let mut known = map.remove(&page);
                 apply(&mut known, is_found);
@@ -170,11 +175,11 @@ proptest! {
                 let known = leaves.get(&key).map_or(Vec::new(), |data| leaf::decode(data).unwrap());
                 for row in merge(known, changes, apply).map_or(Vec::new(), |entries| split(key, &entries).unwrap()) {
                     let Param::Uuid(key) = row[0] else { panic!("{:?}", row[0]) };
-                    leaves.insert(key, data(&row).to_vec());
+                    leaves.insert(key.into(), data(&row).to_vec());
                 }
             }
         }
-        let all: Vec<(Uuid, Entry)> = leaves.values().flat_map(|data| leaf::decode(data).unwrap()).collect();
+        let all: Vec<(PageId, Entry)> = leaves.values().flat_map(|data| leaf::decode(data).unwrap()).collect();
         prop_assert!(all.iter().map(|(page, entry)| (page, entry)).eq(&map));
         prop_assert!(leaves.iter().all(|(key, data)| leaf::decode(data).unwrap().first().is_none_or(|(page, _)| page >= key)));
     }

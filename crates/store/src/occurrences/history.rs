@@ -2,9 +2,9 @@
 
 use searchwright_contract::{
     Instant,
+    ids::{ActorId, IssueId},
     issues::{self, ActorKind, OccurrenceChange, OccurrenceState},
 };
-use uuid::Uuid;
 
 use super::{Actor, OccurrenceKey, StateChange};
 use crate::{Error, Param, Result, Tx, access::ProjectScope, ledger, sql};
@@ -32,7 +32,7 @@ pub async fn insert_changes(
 pub async fn insert_audit_changes(
     tx: &mut Tx,
     scope: ProjectScope,
-    issue: Uuid,
+    issue: IssueId,
     began: Instant,
     actor: &Actor,
 ) -> Result<u64> {
@@ -94,7 +94,10 @@ pub async fn list_histories(
 
 /// Parses [`Actor::id`].
 fn parse_actor(actor: &str) -> Result<issues::Actor> {
-    let (kind, id) = actor.split_once(':').unwrap_or((actor, ""));
+    let (kind, id) = match actor.split_once(':') {
+        Some((kind, id)) => (kind, Some(ActorId::parse(id).map_err(Error::defect)?)),
+        None => (actor, None),
+    };
     let kind = match kind {
         "key" => ActorKind::ApiKey,
         "audit" => ActorKind::Audit,
@@ -102,9 +105,5 @@ fn parse_actor(actor: &str) -> Result<issues::Actor> {
         "system" => ActorKind::System,
         other => return Err(Error::Defect(format!("unknown actor {other}"))),
     };
-    Ok(issues::Actor {
-        kind,
-        id: Some(id.to_owned()).filter(|id| !id.is_empty()),
-        name: None,
-    })
+    Ok(issues::Actor { kind, id, name: None })
 }

@@ -2,33 +2,33 @@
 
 use std::collections::HashSet;
 
-use uuid::Uuid;
+use searchwright_contract::ids::{AuditId, PageId};
 
 use super::OccurrenceKey;
 use crate::{Result, Tx, access::ProjectScope, ledger, snapshots, sql};
 
 /// Pages of an audit with rank and whether they count, sorted by id. A site may have millions, so a row is small.
 #[derive(Debug, Default)]
-pub struct ScoredPages(Vec<(Uuid, Option<f32>, bool)>);
+pub struct ScoredPages(Vec<(PageId, Option<f32>, bool)>);
 
 impl ScoredPages {
     /// Loads the pages of `audit`, the newest with results.
     ///
     /// A later audit that is running, or ended without results, may have fetched some of them again. Those are recognised by the
     /// snapshot of `audit`.
-    pub async fn load(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result<Self> {
+    pub async fn load(tx: &mut Tx, scope: ProjectScope, audit: AuditId) -> Result<Self> {
         let count = sql("SELECT count(*) FROM pages WHERE project_id = $1 AND audit_id >= $2")
             .bind(scope.project())
             .bind(audit)
             .fetch_one(tx, |c| c.take::<u64>())
             .await?;
         let mut pages = Vec::with_capacity(usize::try_from(count).unwrap_or(0));
-        let mut fetched_later: Vec<Uuid> = Vec::new();
+        let mut fetched_later: Vec<PageId> = Vec::new();
         sql("SELECT audit_id, id, rank, scored FROM pages WHERE project_id = $1 AND audit_id >= $2")
             .bind(scope.project())
             .bind(audit)
             .for_each(tx, |c| {
-                let (seen_by, page, rank): (Uuid, Uuid, Option<f64>) = (c.take()?, c.take()?, c.take()?);
+                let (seen_by, page, rank): (AuditId, PageId, Option<f64>) = (c.take()?, c.take()?, c.take()?);
                 if seen_by > audit {
                     fetched_later.push(page);
                 }
@@ -39,12 +39,12 @@ impl ScoredPages {
         // Pages that only a later audit knows do not count.
         if !fetched_later.is_empty() {
             let snapshot = snapshots::find_pages(tx, scope, audit).await?.unwrap_or_default();
-            let is_in_audit = |page: Uuid| {
+            let is_in_audit = |page: PageId| {
                 snapshot
                     .binary_search_by_key(&snapshots::id_prefix(page), |state| state.page)
                     .is_ok()
             };
-            let others: HashSet<Uuid> = fetched_later
+            let others: HashSet<PageId> = fetched_later
                 .into_iter()
                 .filter(|page| !is_in_audit(*page))
                 .collect();
@@ -64,7 +64,7 @@ impl ScoredPages {
         self.0.is_empty()
     }
 
-    fn find_index(&self, page: Uuid) -> Option<usize> {
+    fn find_index(&self, page: PageId) -> Option<usize> {
         self.0.binary_search_by_key(&page, |page| page.0).ok()
     }
 

@@ -1,6 +1,6 @@
 //! MinHash of the texts of posts, by which near duplicates are found.
 
-use uuid::Uuid;
+use searchwright_contract::ids::PostId;
 
 use crate::{Param, Result, Tx, access::ProjectScope, sql};
 
@@ -10,7 +10,7 @@ pub const MINHASH_LEN: usize = 8;
 const MAX_SIMILAR: u32 = 3;
 
 /// Replaces the hashes of a post.
-pub async fn save_minhash(tx: &mut Tx, scope: ProjectScope, post: Uuid, hashes: &[i64]) -> Result<()> {
+pub async fn save_minhash(tx: &mut Tx, scope: ProjectScope, post: PostId, hashes: &[i64]) -> Result<()> {
     sql("DELETE FROM post_marks WHERE project_id = $1 AND post_id = $2")
         .bind(scope.project())
         .bind(post)
@@ -28,13 +28,13 @@ pub async fn save_minhash(tx: &mut Tx, scope: ProjectScope, post: Uuid, hashes: 
 }
 
 /// A post that may be a near duplicate: id and text.
-pub type SimilarPost = (Uuid, String);
+pub type SimilarPost = (PostId, String);
 
 /// Returns the other posts that share the most hashes with a text, without archived ones.
 pub async fn find_similar(
     tx: &mut Tx,
     scope: ProjectScope,
-    except: Uuid,
+    except: PostId,
     hashes: &[i64],
 ) -> Result<Vec<SimilarPost>> {
     if hashes.is_empty() {

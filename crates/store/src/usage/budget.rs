@@ -3,7 +3,7 @@
 //! A job reserves the estimated cost before a call and settles it afterwards, so that a crash in between leaves the estimate in
 //! the sum.
 
-use searchwright_contract::Instant;
+use searchwright_contract::{Instant, ids::JobId};
 use uuid::Uuid;
 
 use super::{Month, check_amount, set_limit};
@@ -27,7 +27,7 @@ pub struct NewReservation {
     /// Identifier, UUIDv7 of now.
     pub id: Uuid,
     /// Id of the job.
-    pub job: Uuid,
+    pub job: JobId,
     /// Step of the job; a step is charged once.
     pub step: String,
     /// Provider that charges.

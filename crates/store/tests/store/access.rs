@@ -1,6 +1,6 @@
 //! Access: a scope comes from the database, and only for the project of the key.
 
-use searchwright_contract::Scope;
+use searchwright_contract::{Scope, ids::ProjectId};
 use searchwright_store::{
     access::{self, RecordKind},
     admin::{self, NewKey},
@@ -23,13 +23,13 @@ on_both!(
 async fn key_gives_access_to_its_own_project_only(place: &Place) {
     let store = place.store().await;
     let (mine, foreign) = (store.key().await, store.key().await);
-    let own = mine.project.id.clone();
+    let own = mine.project.id.to_string();
     let scope = mine.scope_for(&own).unwrap();
     assert_eq!(scope, mine.own_scope());
     assert_eq!(scope.project().to_string(), own);
     let refused = [
-        foreign.project.id.clone(),
-        id().to_string(),
+        foreign.project.id.to_string(),
+        id::<ProjectId>().to_string(),
         Uuid::nil().to_string(),
         own.replace('-', ""),
         format!("{{{own}}}"),
@@ -135,11 +135,11 @@ async fn record_of_any_project_is_found(place: &Place) {
     crate::issues::audit_of_one_page(&store, scope, audit, page, issue).await;
     let mut tx = store.read().await;
     for (child, there) in [
-        (RecordKind::Keyword, keyword),
-        (RecordKind::Job, job),
-        (RecordKind::Audit, audit),
-        (RecordKind::Page, page),
-        (RecordKind::Issue, issue),
+        (RecordKind::Keyword, keyword.uuid()),
+        (RecordKind::Job, job.uuid()),
+        (RecordKind::Audit, audit.uuid()),
+        (RecordKind::Page, page.uuid()),
+        (RecordKind::Issue, issue.uuid()),
     ] {
         assert!(
             access::exists_in_any_project(&mut tx, child, there)
@@ -153,7 +153,7 @@ async fn record_of_any_project_is_found(place: &Place) {
         );
     }
     assert!(
-        !access::exists_in_any_project(&mut tx, RecordKind::Job, keyword)
+        !access::exists_in_any_project(&mut tx, RecordKind::Job, keyword.uuid())
             .await
             .unwrap()
     );

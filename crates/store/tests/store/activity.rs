@@ -3,6 +3,7 @@
 use searchwright_contract::{
     Instant,
     activity::{Activity, CredentialKind, UsedCredential},
+    ids::ActivityId,
 };
 use searchwright_store::{
     Error,
@@ -28,18 +29,18 @@ fn new(action: &'static str, subject: Option<&str>) -> NewActivity {
         action,
         subject: subject.map(str::to_owned),
         kind: CredentialKind::ApiKey,
-        credential: Uuid::from_u128(7),
+        credential: Uuid::from_u128(7).into(),
         name: "agent 🪴".to_owned(),
     }
 }
 
-async fn write(store: &Store, scope: ProjectScope, new: NewActivity, at: Instant) -> String {
-    let id = new.id.to_string();
+async fn write(store: &Store, scope: ProjectScope, new: NewActivity, at: Instant) -> ActivityId {
+    let id = new.id;
     commit!(store.db, |tx| activity::insert(tx, scope, new, at).await).unwrap();
     id
 }
 
-async fn list(store: &Store, scope: ProjectScope, before: Option<Uuid>, limit: u32) -> Vec<Activity> {
+async fn list(store: &Store, scope: ProjectScope, before: Option<ActivityId>, limit: u32) -> Vec<Activity> {
     activity::list(&mut store.read().await, scope, before, limit)
         .await
         .unwrap()
@@ -66,20 +67,17 @@ async fn entries_are_listed_newest_first(place: &Place) {
     loop {
         let page = list(&store, scope, before, 2).await;
         let Some(last) = page.last() else { break };
-        before = Some(last.id.parse().unwrap());
+        before = Some(last.id);
         walked.extend(page);
     }
-    assert_eq!(
-        walked.iter().map(|a| &a.id).collect::<Vec<_>>(),
-        ids.iter().collect::<Vec<_>>()
-    );
+    assert_eq!(walked.iter().map(|a| a.id).collect::<Vec<_>>(), ids);
     let expected = Activity {
-        id: ids[2].clone(),
+        id: ids[2],
         action: "keywords.create".to_owned(),
         subject: Some("x".to_owned()),
         credential: UsedCredential {
             kind: CredentialKind::ApiKey,
-            id: Uuid::from_u128(7).to_string(),
+            id: Uuid::from_u128(7).into(),
             name: "agent 🪴".to_owned(),
         },
         created_at: now(),
@@ -114,7 +112,7 @@ async fn entry_is_deleted_after_400_days(place: &Place) {
     let oldest = now().plus_millis(-400 * DAY);
     // As ids are made: their first 48 bits are the time.
     let made = |at: Instant| NewActivity {
-        id: Uuid::from_u128((at.millis() as u128) << 80 | 0x7000_8000_0000_0000_0001),
+        id: Uuid::from_u128((at.millis() as u128) << 80 | 0x7000_8000_0000_0000_0001).into(),
         ..new("keywords.create", None)
     };
     let older = oldest.plus_millis(-1);
@@ -125,5 +123,5 @@ async fn entry_is_deleted_after_400_days(place: &Place) {
         1
     );
     let left = list(&store, scope, None, 10).await;
-    assert_eq!(left.iter().map(|a| &a.id).collect::<Vec<_>>(), [&kept]);
+    assert_eq!(left.iter().map(|a| a.id).collect::<Vec<_>>(), [kept]);
 }

@@ -3,6 +3,7 @@
 use searchwright_contract::{
     audits::{Audit, AuditConfig, AuditError, AuditProgress, AuditStatus, AuditTotals},
     diffs::ChangeCounts,
+    ids::AuditId,
 };
 use searchwright_store::{
     Error,
@@ -10,7 +11,6 @@ use searchwright_store::{
     audits::{self, AuditOutcome, NewAudit},
     crawls, projects,
 };
-use uuid::Uuid;
 
 use crate::harness::{Place, Store, id, later, now};
 
@@ -40,7 +40,7 @@ fn new() -> NewAudit {
 }
 
 /// Creates an audit.
-pub async fn start(store: &Store, scope: ProjectScope) -> Uuid {
+pub async fn start(store: &Store, scope: ProjectScope) -> AuditId {
     let new = new();
     let id = new.id;
     commit!(store.db, |tx| audits::create(tx, scope, new, now()).await).unwrap();
@@ -48,7 +48,7 @@ pub async fn start(store: &Store, scope: ProjectScope) -> Uuid {
 }
 
 /// Finishes an audit.
-pub async fn end(store: &Store, scope: ProjectScope, audit: Uuid, status: AuditStatus) -> bool {
+pub async fn end(store: &Store, scope: ProjectScope, audit: AuditId, status: AuditStatus) -> bool {
     commit!(store.db, |tx| audits::finish(
         tx,
         scope,
@@ -61,7 +61,7 @@ pub async fn end(store: &Store, scope: ProjectScope, audit: Uuid, status: AuditS
     .unwrap()
 }
 
-async fn get(store: &Store, scope: ProjectScope, audit: Uuid) -> Audit {
+async fn get(store: &Store, scope: ProjectScope, audit: AuditId) -> Audit {
     audits::get(&mut store.read().await, scope, audit).await.unwrap()
 }
 
@@ -94,7 +94,7 @@ async fn one_audit_is_active_per_project(place: &Place) {
             .await
             .unwrap()
             .unwrap();
-        assert_eq!((active.id, active.status), (first.to_string(), status));
+        assert_eq!((active.id, active.status), (first, status));
     }
     for status in [
         AuditStatus::Completed,
@@ -106,7 +106,7 @@ async fn one_audit_is_active_per_project(place: &Place) {
             .await
             .unwrap()
             .unwrap();
-        assert!(end(&store, scope, active.id.parse().unwrap(), status).await);
+        assert!(end(&store, scope, active.id, status).await);
         assert_eq!(
             audits::find_active(&mut store.read().await, scope).await.unwrap(),
             None
@@ -255,10 +255,7 @@ async fn progress_and_results(place: &Place) {
             .audited
     );
     let next = start(&store, scope).await;
-    assert_eq!(
-        get(&store, scope, next).await.previous_audit_id,
-        Some(audit.to_string())
-    );
+    assert_eq!(get(&store, scope, next).await.previous_audit_id, Some(audit));
 }
 
 async fn audit_is_finished_once(place: &Place) {
@@ -331,9 +328,7 @@ async fn audits_are_listed_by_status_and_cursor(place: &Place) {
         let rows = audits::list(&mut store.read().await, scope, status, before, limit)
             .await
             .unwrap();
-        rows.into_iter()
-            .map(|a| a.id.parse().unwrap())
-            .collect::<Vec<Uuid>>()
+        rows.into_iter().map(|a| a.id).collect::<Vec<AuditId>>()
     };
     assert_eq!(list(None, None, 2).await, ids[..2]);
     assert_eq!(list(None, Some(ids[1]), 2).await, ids[2..]);
@@ -345,7 +340,7 @@ async fn audits_are_listed_by_status_and_cursor(place: &Place) {
         list(Some(AuditStatus::Completed), Some(ids[0]), 9).await,
         [ids[2]]
     );
-    assert_eq!(list(Some(AuditStatus::Queued), None, 9).await, [] as [Uuid; 0]);
+    assert_eq!(list(Some(AuditStatus::Queued), None, 9).await, [] as [AuditId; 0]);
 }
 
 async fn batches_are_whole_and_numbered(place: &Place) {

@@ -4,6 +4,7 @@ use searchwright_contract::{
     brand::{Item, Profile},
     competitors::Competitor,
     ctas::Cta,
+    ids::ItemId,
     products::{Price, Product},
 };
 use searchwright_store::{
@@ -12,7 +13,6 @@ use searchwright_store::{
     brand::{self, NewItem, Resource},
 };
 use serde_json::json;
-use uuid::Uuid;
 
 use crate::harness::{Place, Store, id, later, now};
 
@@ -45,17 +45,17 @@ async fn create<T: serde::Serialize + Send + Sync + 'static>(
         .await)
 }
 
-async fn get(store: &Store, scope: ProjectScope, id: Uuid) -> Result<Item<Product>, Error> {
+async fn get(store: &Store, scope: ProjectScope, id: ItemId) -> Result<Item<Product>, Error> {
     brand::get(&mut store.read().await, scope, Resource::Products, id).await
 }
 
-async fn list(store: &Store, scope: ProjectScope, before: Option<Uuid>) -> Vec<Item<Product>> {
+async fn list(store: &Store, scope: ProjectScope, before: Option<ItemId>) -> Vec<Item<Product>> {
     brand::list(&mut store.read().await, scope, Resource::Products, before, 2)
         .await
         .unwrap()
 }
 
-async fn holder(store: &Store, scope: ProjectScope, resource: Resource, key: &str) -> Option<Uuid> {
+async fn holder(store: &Store, scope: ProjectScope, resource: Resource, key: &str) -> Option<ItemId> {
     brand::find_by_key(&mut store.read().await, scope, resource, key)
         .await
         .unwrap()
@@ -117,7 +117,7 @@ async fn items_are_kept_whole(place: &Place) {
         .await
         .unwrap();
     let read = get(&store, scope, id).await.unwrap();
-    assert_eq!((read.id.as_str(), &read.data), (id.to_string().as_str(), &whole));
+    assert_eq!((read.id, &read.data), (id, &whole));
     assert_eq!(
         (read.version, read.created_at, read.updated_at),
         (1, now(), now())
@@ -148,7 +148,7 @@ async fn items_are_walked_newest_first(place: &Place) {
     let all: Vec<NewItem<Product>> = (0..5)
         .map(|n| new(product(&n.to_string()), &[&n.to_string()]))
         .collect();
-    let mut expected: Vec<String> = all.iter().map(|n| n.id.to_string()).collect();
+    let mut expected: Vec<ItemId> = all.iter().map(|n| n.id).collect();
     expected.reverse();
     create(&store, scope, Resource::Products, all).await.unwrap();
     create(
@@ -159,9 +159,9 @@ async fn items_are_walked_newest_first(place: &Place) {
     )
     .await
     .unwrap();
-    let mut walked: Vec<String> = Vec::new();
+    let mut walked: Vec<ItemId> = Vec::new();
     loop {
-        let before = walked.last().map(|id| id.parse().unwrap());
+        let before = walked.last().copied();
         let page = list(&store, scope, before).await;
         if page.is_empty() {
             break;
@@ -276,7 +276,9 @@ async fn another_project_sees_nothing(place: &Place) {
         (RecordKind::Competitor, false),
     ] {
         assert_eq!(
-            access::exists_in_any_project(&mut tx, child, id).await.unwrap(),
+            access::exists_in_any_project(&mut tx, child, id.uuid())
+                .await
+                .unwrap(),
             there,
             "{child:?}"
         );
@@ -296,7 +298,7 @@ async fn a_product_knows_its_ctas(place: &Place) {
     let store = place.store().await;
     let (scope, foreign) = (store.project().await, store.project().await);
     let desk = id();
-    let cta = |product: Option<Uuid>| -> Cta {
+    let cta = |product: Option<ItemId>| -> Cta {
         serde_json::from_value(json!({ "label": "l", "url": "https://a.example", "productId": product }))
             .unwrap()
     };

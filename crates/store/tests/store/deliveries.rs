@@ -3,6 +3,7 @@
 use searchwright_contract::{
     Instant,
     events::EventType,
+    ids::WebhookId,
     webhooks::{Attempt, DeliveryError, DeliveryStatus, Subscription},
 };
 use searchwright_store::{
@@ -14,7 +15,6 @@ use searchwright_store::{
     events, webhooks,
 };
 use serde_json::json;
-use uuid::Uuid;
 
 use crate::harness::{Place, Store, id, later};
 
@@ -24,7 +24,7 @@ on_both!(
     failing_webhooks_are_leased_last,
 );
 
-async fn webhook(store: &Store, scope: ProjectScope) -> Uuid {
+async fn webhook(store: &Store, scope: ProjectScope) -> WebhookId {
     let new = webhooks::NewWebhook {
         id: id(),
         target_url: "https://example.com/".to_owned(),
@@ -170,7 +170,7 @@ async fn failing_webhooks_are_leased_last(place: &Place) {
         record(&store, &endpoint, one, later(3)).await.unwrap();
         commit!(store.db, |tx| queue::release(tx, &endpoint).await).unwrap();
     }
-    let leased: Vec<Uuid> = [lease(&store, later(4), 1).await, lease(&store, later(4), 1).await]
+    let leased: Vec<WebhookId> = [lease(&store, later(4), 1).await, lease(&store, later(4), 1).await]
         .concat()
         .iter()
         .map(|endpoint| endpoint.id)

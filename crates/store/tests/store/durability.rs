@@ -26,7 +26,7 @@ async fn answered_write_survives_reopening(place: &Place) {
     };
     again.db.check_schema().await.unwrap();
     let found = searchwright_store::projects::get(&mut again.read().await, scope).await;
-    assert_eq!(found.unwrap().id, scope.project().to_string());
+    assert_eq!(found.unwrap().id, scope.project().into());
 }
 
 async fn answered_write_survives_kill(place: &Place) {

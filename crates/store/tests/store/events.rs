@@ -3,7 +3,6 @@
 use searchwright_contract::events::EventType;
 use searchwright_store::{Error, events};
 use serde_json::json;
-use uuid::Uuid;
 
 use crate::harness::{Place, id, later};
 
@@ -38,15 +37,12 @@ async fn events_are_read_in_order(place: &Place) {
     };
     let all = after(scope, 0, 100).await;
     assert_eq!(all.iter().map(|e| e.kind).collect::<Vec<_>>(), EventType::ALL);
-    assert_eq!(
-        all.iter().map(|e| e.id.clone()).collect::<Vec<_>>(),
-        ids.iter().map(Uuid::to_string).collect::<Vec<_>>()
-    );
+    assert_eq!(all.iter().map(|e| e.id).collect::<Vec<_>>(), ids);
     assert_eq!(
         (all[1].timestamp, &all[1].data),
         (later(1), &json!({ "n": 1, "text": "\u{1f33f}" }))
     );
-    assert_eq!(all[0].project_id, scope.project().to_string());
+    assert_eq!(all[0].project_id, scope.project().into());
     let mut tx = store.read().await;
     assert_eq!(
         events::find_position(&mut tx, scope, ids[1]).await.unwrap(),

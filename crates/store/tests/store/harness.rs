@@ -6,7 +6,7 @@ use std::{
 };
 
 use futures_util::FutureExt as _;
-use searchwright_contract::Instant;
+use searchwright_contract::{Instant, ids::CredentialId};
 use searchwright_store::{
     Db, Settings, Tx,
     access::{self, KeyAccess, ProjectScope},
@@ -156,7 +156,7 @@ impl Store {
     }
 
     /// Returns the key of this id, by its digest.
-    pub async fn find(&self, key: Uuid) -> KeyAccess {
+    pub async fn find(&self, key: CredentialId) -> KeyAccess {
         access::find_key_by_digest(&mut self.read().await, &digest(key))
             .await
             .unwrap()
@@ -186,16 +186,16 @@ pub fn new_key(project: Uuid) -> NewKey {
     }
 }
 
-pub fn digest(id: Uuid) -> [u8; 32] {
+pub fn digest(id: CredentialId) -> [u8; 32] {
     let mut digest = [7; 32];
-    digest[..16].copy_from_slice(id.as_bytes());
+    digest[..16].copy_from_slice(id.uuid().as_bytes());
     digest
 }
 
 /// An id; each is larger than those before it, as UUIDv7 are.
-pub fn id() -> Uuid {
+pub fn id<I: From<Uuid>>() -> I {
     static NEXT: AtomicU64 = AtomicU64::new(1);
-    Uuid::from_u128((1 << 100) + u128::from(NEXT.fetch_add(1, Ordering::Relaxed)))
+    Uuid::from_u128((1 << 100) + u128::from(NEXT.fetch_add(1, Ordering::Relaxed))).into()
 }
 
 /// The time of every test.

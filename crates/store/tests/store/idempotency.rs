@@ -1,5 +1,6 @@
 //! Stored responses: one per key and owner, until they expire.
 
+use searchwright_contract::ids::CredentialId;
 use searchwright_store::{
     access::ProjectScope,
     idempotency::{self, IdempotencyKey, StoredResponse},
@@ -14,7 +15,7 @@ on_both!(
     one_of_two_concurrent_responses_is_kept,
 );
 
-fn slot(owner: uuid::Uuid, route: &'static str, key: &str) -> IdempotencyKey {
+fn slot(owner: CredentialId, route: &'static str, key: &str) -> IdempotencyKey {
     IdempotencyKey {
         owner,
         route,

@@ -1,11 +1,13 @@
 //! Lists of issues and of their occurrences: order, filters, cursors.
 
-use searchwright_contract::issues::{OccurrenceState, Severity};
+use searchwright_contract::{
+    ids::{IssueId, PageId},
+    issues::{OccurrenceState, Severity},
+};
 use searchwright_store::{
     issues::{self, EvidenceCutoff, IssueQuery, IssueRow, IssueSummary},
     occurrences, pages,
 };
-use uuid::Uuid;
 
 use crate::{
     harness::{Place, id, now},
@@ -50,7 +52,7 @@ async fn issues_are_listed_by_impact(place: &Place) {
         settle_all(tx, scope, audit, &Proofs::new(), summaries.collect(), now()).await
     })
     .unwrap();
-    let list = async |query: IssueQuery| -> Vec<Uuid> {
+    let list = async |query: IssueQuery| -> Vec<IssueId> {
         let rows: Vec<IssueRow> = issues::list(&mut store.read().await, scope, query).await.unwrap();
         rows.into_iter().map(|r| r.id).collect()
     };
@@ -121,7 +123,7 @@ async fn issues_are_listed_by_impact(place: &Place) {
 async fn occurrences_are_listed_by_page(place: &Place) {
     let store = place.store().await;
     let (scope, audit, issue) = (store.project().await, id(), id());
-    let all: Vec<Uuid> = (0..130).map(|_| id()).collect();
+    let all: Vec<PageId> = (0..130).map(|_| id()).collect();
     let (seen_all, found) = (
         all.iter()
             .map(|p| seen(*p, &format!("https://example.com/{p}"), Some(200)))
@@ -135,11 +137,11 @@ async fn occurrences_are_listed_by_page(place: &Place) {
         set_state(tx, scope, done, OccurrenceState::Done).await
     })
     .unwrap();
-    let list = async |state, after, limit| -> Vec<Uuid> {
+    let list = async |state, after, limit| -> Vec<PageId> {
         let rows = occurrences::list(&mut store.read().await, scope, issue, state, after, limit)
             .await
             .unwrap();
-        rows.into_iter().map(|o| o.page_id.parse().unwrap()).collect()
+        rows.into_iter().map(|o| o.page_id).collect()
     };
     assert_eq!(
         list(None, None, 4).await,
@@ -151,7 +153,7 @@ async fn occurrences_are_listed_by_page(place: &Place) {
     assert_eq!(list(Some(OccurrenceState::Done), None, 9).await, [done]);
     assert_eq!(
         list(Some(OccurrenceState::Reopened), None, 9).await,
-        [] as [Uuid; 0]
+        [] as [PageId; 0]
     );
 
     let (page, crowded) = (id(), (0..120).map(|_| id()).collect::<Vec<_>>());
@@ -181,7 +183,7 @@ async fn occurrences_are_listed_by_page(place: &Place) {
 async fn evidence_belongs_to_its_page(place: &Place) {
     let store = place.store().await;
     let (scope, issue) = (store.project().await, id());
-    let pages: Vec<Uuid> = (0..75).map(|_| id()).collect();
+    let pages: Vec<PageId> = (0..75).map(|_| id()).collect();
     for round in 0..2 {
         let of = |at: usize| issues::Finding {
             evidence: serde_json::json!({ "length": round * 1000 + at }).to_string(),
@@ -196,16 +198,11 @@ async fn evidence_belongs_to_its_page(place: &Place) {
         let rows = occurrences::list(&mut store.read().await, scope, issue, None, None, 100)
             .await
             .unwrap();
-        let lengths: Vec<(Uuid, u64)> = rows
+        let lengths: Vec<(PageId, u64)> = rows
             .iter()
-            .map(|row| {
-                (
-                    row.page_id.parse().unwrap(),
-                    row.evidence["length"].as_u64().unwrap(),
-                )
-            })
+            .map(|row| (row.page_id, row.evidence["length"].as_u64().unwrap()))
             .collect();
-        let expected: Vec<(Uuid, u64)> = pages
+        let expected: Vec<(PageId, u64)> = pages
             .iter()
             .enumerate()
             .map(|(at, page)| (*page, (round * 1000 + at) as u64))

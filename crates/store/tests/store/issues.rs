@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use searchwright_contract::{
     Instant,
+    ids::{AuditId, CredentialId, IssueId, PageId},
     issues::{Occurrence, OccurrenceState},
     pages::Page,
 };
@@ -15,7 +16,6 @@ use searchwright_store::{
     pages::{self, CrawledPage},
     sql,
 };
-use uuid::Uuid;
 
 use crate::harness::{Place, Store, id, later, now};
 
@@ -29,11 +29,11 @@ on_both!(
 );
 
 /// A page as an audit saw it.
-pub fn seen(page: Uuid, url: &str, status_code: Option<u16>) -> CrawledPage {
+pub fn seen(page: PageId, url: &str, status_code: Option<u16>) -> CrawledPage {
     CrawledPage {
         id: page,
         page: Page {
-            id: String::new(),
+            id: page,
             url: url.to_owned(),
             final_url: Some(url.to_owned()),
             status_code,
@@ -54,7 +54,7 @@ pub fn seen(page: Uuid, url: &str, status_code: Option<u16>) -> CrawledPage {
     }
 }
 
-pub fn finding(issue: Uuid, page: Uuid) -> Finding {
+pub fn finding(issue: IssueId, page: PageId) -> Finding {
     Finding {
         issue,
         page,
@@ -62,7 +62,7 @@ pub fn finding(issue: Uuid, page: Uuid) -> Finding {
     }
 }
 
-pub fn summary(issue: Uuid, impact: f64) -> IssueSummary {
+pub fn summary(issue: IssueId, impact: f64) -> IssueSummary {
     IssueSummary {
         id: issue,
         check_id: "title-missing",
@@ -76,9 +76,9 @@ pub fn summary(issue: Uuid, impact: f64) -> IssueSummary {
 pub async fn audit_of_one_page(
     store: &Store,
     scope: ProjectScope,
-    audit: Uuid,
-    page: Uuid,
-    issue: Uuid,
+    audit: AuditId,
+    page: PageId,
+    issue: IssueId,
 ) -> Vec<IssueTransition> {
     audit_pages(
         store,
@@ -94,12 +94,12 @@ pub async fn audit_of_one_page(
 pub async fn audit_pages(
     store: &Store,
     scope: ProjectScope,
-    audit: Uuid,
+    audit: AuditId,
     seen: Vec<CrawledPage>,
     found: Vec<Finding>,
 ) -> Vec<IssueTransition> {
     commit!(store.db, |tx| {
-        let mut issues: Vec<Uuid> = found.iter().map(|f| f.issue).collect();
+        let mut issues: Vec<IssueId> = found.iter().map(|f| f.issue).collect();
         issues.dedup();
         let proofs = proofs(&seen);
         pages::upsert(tx, scope, audit, seen).await?;
@@ -119,7 +119,7 @@ pub async fn audit_pages(
 }
 
 /// Resolutions of occurrences, if they are proven.
-pub type Proofs = BTreeMap<Uuid, &'static str>;
+pub type Proofs = BTreeMap<PageId, &'static str>;
 
 /// Resolutions by the responses of the pages.
 pub fn proofs(seen: &[CrawledPage]) -> Proofs {
@@ -133,7 +133,7 @@ pub fn proofs(seen: &[CrawledPage]) -> Proofs {
 pub async fn settle_all(
     tx: &mut Tx,
     scope: ProjectScope,
-    audit: Uuid,
+    audit: AuditId,
     proofs: &Proofs,
     summaries: Vec<IssueSummary>,
     now: Instant,
@@ -162,7 +162,7 @@ pub async fn settle_all(
     Ok(turned)
 }
 
-async fn only(store: &Store, scope: ProjectScope, issue: Uuid) -> Occurrence {
+async fn only(store: &Store, scope: ProjectScope, issue: IssueId) -> Occurrence {
     let mut tx = store.read().await;
     let mut all = Vec::new();
     for state in OccurrenceState::ALL {
@@ -180,18 +180,18 @@ async fn only(store: &Store, scope: ProjectScope, issue: Uuid) -> Occurrence {
 pub async fn set_state(
     tx: &mut Tx,
     scope: ProjectScope,
-    page: Uuid,
+    page: PageId,
     state: OccurrenceState,
 ) -> Result<(), Error> {
     let actor = Actor {
-        id: "key:1".to_owned(),
+        id: format!("key:{}", CredentialId::MAX),
         name: "Ann".to_owned(),
         note: None,
         at: now(),
     };
     let all = sql("SELECT DISTINCT issue_id FROM occurrence_leaves WHERE project_id = $1")
         .bind(scope.project())
-        .fetch_all(tx, |c| c.take::<Uuid>())
+        .fetch_all(tx, |c| c.take::<IssueId>())
         .await?;
     let pairs: Vec<_> = all.into_iter().map(|issue| (issue, page)).collect();
     let states = occurrences::find_states(tx, scope, &pairs).await?;
@@ -268,7 +268,7 @@ async fn resolved_occurrence_is_reopened(place: &Place) {
     );
     assert_eq!(
         (resolved.first_seen_audit_id, resolved.last_seen_audit_id),
-        (first.to_string(), first.to_string())
+        (first, first)
     );
     let row = issues::get(&mut store.read().await, scope, issue).await.unwrap();
     assert_eq!(
@@ -297,7 +297,7 @@ async fn resolved_occurrence_is_reopened(place: &Place) {
     );
     assert_eq!(
         (reopened.first_seen_audit_id, reopened.last_seen_audit_id),
-        (first.to_string(), third.to_string())
+        (first, third)
     );
     let turned = audit_of_one_page(&store, scope, id(), page, issue).await;
     assert_eq!(turned, [], "an issue that goes on is no news");
@@ -432,14 +432,11 @@ async fn newer_change_is_kept(place: &Place) {
     // an older audit does not become the last one that saw it
     commit!(store.db, |tx| {
         let newest = EvidenceCutoff::from_start(later(99));
-        issues::record_findings(tx, scope, Uuid::nil(), found(), newest, later(30)).await
+        issues::record_findings(tx, scope, AuditId::MIN, found(), newest, later(30)).await
     })
     .unwrap();
     let now = only(&store, scope, issue).await;
-    assert_eq!(
-        (now.last_seen_audit_id, now.last_checked_at),
-        (audit.to_string(), later(30))
-    );
+    assert_eq!((now.last_seen_audit_id, now.last_checked_at), (audit, later(30)));
     // an audit that has not seen it, because it was seen since: the next one that looks knows it all the same
     let next = id();
     let unseen = issues::list_unseen(&mut store.read().await, scope, next, issue, None, 9)
@@ -460,7 +457,7 @@ async fn newer_change_is_kept(place: &Place) {
     let now = only(&store, scope, issue).await;
     assert_eq!(
         (now.state, now.stale, now.last_seen_audit_id),
-        (OccurrenceState::Reopened, false, next.to_string())
+        (OccurrenceState::Reopened, false, next)
     );
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use searchwright_contract::{Code, Instant, Problem, jobs::JobStatus};
+use searchwright_contract::{Code, Instant, Problem, ids::JobId, jobs::JobStatus};
 use searchwright_store::{
     Error,
     access::ProjectScope,
@@ -10,7 +10,6 @@ use searchwright_store::{
     sql,
 };
 use serde_json::json;
-use uuid::Uuid;
 
 use crate::harness::{Place, Store, id, later, now};
 
@@ -34,7 +33,7 @@ on_both!(
 );
 
 /// Queues a job that is due after `millis` milliseconds.
-pub async fn queue(store: &Store, scope: ProjectScope, due: i64) -> Uuid {
+pub async fn queue(store: &Store, scope: ProjectScope, due: i64) -> JobId {
     let job = new(due);
     let id = job.id;
     commit!(store.db, |tx| jobs::enqueue(tx, scope, job, now()).await).unwrap();
@@ -86,11 +85,11 @@ async fn check_before_commit(store: &Store, leased: &LeasedJob) -> LeaseStatus {
     commit!(store.db, |tx| jobs::check_before_commit(tx, &leased).await).unwrap()
 }
 
-async fn cancel(store: &Store, scope: ProjectScope, job: Uuid) -> Result<JobStatus, Error> {
+async fn cancel(store: &Store, scope: ProjectScope, job: JobId) -> Result<JobStatus, Error> {
     commit!(store.db, |tx| jobs::cancel(tx, scope, job, later(7)).await)
 }
 
-async fn get(store: &Store, scope: ProjectScope, job: Uuid) -> searchwright_contract::jobs::Job {
+async fn get(store: &Store, scope: ProjectScope, job: JobId) -> searchwright_contract::jobs::Job {
     jobs::get(&mut store.read().await, scope, job).await.unwrap()
 }
 
@@ -205,20 +204,19 @@ async fn jobs_are_listed_by_status_and_cursor(place: &Place) {
     queue(&store, store.project().await, 0).await;
     let mut ids = Vec::new();
     for due in 0..5 {
-        ids.push(queue(&store, scope, due).await.to_string());
+        ids.push(queue(&store, scope, due).await);
     }
     lease(&store, later(0)).await.unwrap();
     ids.reverse();
-    let list = async |status, before: Option<&String>, limit| {
-        let before = before.map(|id| id.parse().unwrap());
+    let list = async |status, before, limit| {
         let rows = jobs::list(&mut store.read().await, scope, status, before, limit)
             .await
             .unwrap();
         rows.into_iter().map(|job| job.id).collect::<Vec<_>>()
     };
     assert_eq!(list(None, None, 3).await, ids[..3]);
-    assert_eq!(list(None, Some(&ids[2]), 3).await, ids[3..]);
-    assert_eq!(list(Some(JobStatus::Succeeded), None, 9).await, [] as [&str; 0]);
+    assert_eq!(list(None, Some(ids[2]), 3).await, ids[3..]);
+    assert_eq!(list(Some(JobStatus::Succeeded), None, 9).await, [] as [JobId; 0]);
     let queued = list(Some(JobStatus::Queued), None, 9).await.len();
     assert_eq!(queued + list(Some(JobStatus::Running), None, 9).await.len(), 5);
 }

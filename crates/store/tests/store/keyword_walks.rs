@@ -8,9 +8,8 @@ use proptest::{
     strategy::ValueTree as _,
     test_runner::TestRunner,
 };
-use searchwright_contract::keywords::KeywordSort;
+use searchwright_contract::{ids::KeywordId, keywords::KeywordSort};
 use searchwright_store::keywords::{self, KeywordQuery};
-use uuid::Uuid;
 
 use crate::{
     harness::Place,
@@ -62,8 +61,8 @@ async fn every_order_is_walked_once_while_the_table_changes(place: &Place) {
                 },
             )
             .await;
-            let mut stayed: BTreeSet<String> = begun.into_iter().map(|k| k.id).collect();
-            let (mut seen, mut after, mut last) = (Vec::new(), None, (i64::MAX, Uuid::max()));
+            let mut stayed: BTreeSet<KeywordId> = begun.into_iter().map(|k| k.id).collect();
+            let (mut seen, mut after, mut last) = (Vec::new(), None, (i64::MAX, KeywordId::MAX));
             for step in 0.. {
                 let page = list(
                     &store,
@@ -83,10 +82,10 @@ async fn every_order_is_walked_once_while_the_table_changes(place: &Place) {
                         KeywordSort::SearchVolume => row.search_volume.unwrap_or(-1),
                         KeywordSort::KeywordDifficulty => row.keyword_difficulty.unwrap_or(-1),
                     };
-                    let key = (value, row.id.parse().unwrap());
+                    let key = (value, row.id);
                     assert!(key < last, "round {round}, {sort:?}: {key:?} after {last:?}");
                     (last, after) = (key, Some(key));
-                    seen.push(row.id.clone());
+                    seen.push(row.id);
                 }
                 if page.len() < limit as usize {
                     break;
@@ -97,17 +96,15 @@ async fn every_order_is_walked_once_while_the_table_changes(place: &Place) {
                         keyword(&store, scope, &format!("meanwhile {step}"), value, value).await;
                     }
                     Between::Remove(at) => {
-                        let gone = stayed.iter().nth(at % stayed.len().max(1)).cloned();
+                        let gone = stayed.iter().nth(at % stayed.len().max(1)).copied();
                         if let Some(gone) = gone {
                             stayed.remove(&gone);
-                            commit!(store.db, |tx| keywords::delete(tx, scope, gone.parse().unwrap())
-                                .await)
-                            .unwrap();
+                            commit!(store.db, |tx| keywords::delete(tx, scope, gone).await).unwrap();
                         }
                     }
                 }
             }
-            let once: BTreeSet<&String> = seen.iter().collect();
+            let once: BTreeSet<&KeywordId> = seen.iter().collect();
             assert_eq!(
                 once.len(),
                 seen.len(),

@@ -1,6 +1,7 @@
 //! Keywords: unique by text, listed and searched.
 
 use searchwright_contract::{
+    ids::KeywordId,
     keywords::{
         Cannibalisation, CannibalisationReason, CompetitionLevel, Intent, IntentSource, Keyword,
         KeywordDetails, KeywordOrigin, KeywordSort, KeywordSource, KeywordStatus, TrendMonth, VolumeRange,
@@ -13,7 +14,6 @@ use searchwright_store::{
     keywords::{self, KeywordFacts, KeywordQuery, NewKeyword},
     projects,
 };
-use uuid::Uuid;
 
 use crate::harness::{Place, Store, id, later, now};
 
@@ -33,7 +33,7 @@ pub async fn keyword(
     text: &str,
     volume: Option<i64>,
     difficulty: Option<i64>,
-) -> Uuid {
+) -> KeywordId {
     let new = new(text, volume, difficulty);
     let id = new.id;
     commit!(store.db, |tx| keywords::create(tx, scope, new, now()).await)
@@ -213,7 +213,7 @@ async fn text_is_unique_per_language_and_country(place: &Place) {
     for one in at_once {
         match one.await.unwrap() {
             Ok(keyword) => added.push(keyword.id),
-            Err(existing) => told.push(existing.to_string()),
+            Err(existing) => told.push(existing),
         }
     }
     assert_eq!((added.len(), told.len()), (1, 7));
@@ -303,7 +303,7 @@ async fn filters(place: &Place) {
         wanted.facts.intent = intent;
         commit!(store.db, |tx| {
             let added = keywords::create(tx, scope, wanted, now()).await?.unwrap();
-            let id = added.id.parse().unwrap();
+            let id = added.id;
             keywords::update(tx, scope, id, &Keyword { status, ..added }, now()).await
         })
         .unwrap();

@@ -1,6 +1,10 @@
 //! Changes of occurrences by people, and the history of all changes.
 
-use searchwright_contract::{Instant, issues::OccurrenceState};
+use searchwright_contract::{
+    Instant,
+    ids::{AuditId, IssueId, PageId},
+    issues::OccurrenceState,
+};
 use searchwright_store::{
     Error,
     access::ProjectScope,
@@ -22,9 +26,12 @@ on_both!(
     prepared_findings_are_recorded_alike,
 );
 
+/// Id of the key of [`actor`].
+const KEY: &str = "01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4d";
+
 fn actor(at: Instant) -> Actor {
     Actor {
-        id: "key:1".to_owned(),
+        id: format!("key:{KEY}"),
         name: "an agent".to_owned(),
         note: Some("done by hand".to_owned()),
         at,
@@ -61,12 +68,22 @@ async fn state(
     states[0]
 }
 
-async fn changes(store: &Store, scope: ProjectScope, of: (Uuid, Uuid)) -> Vec<(String, String, String)> {
-    let found = occurrences::list_histories(&mut store.read().await, scope, &[of, (of.1, of.0)], 10).await;
+async fn changes(store: &Store, scope: ProjectScope, of: (IssueId, PageId)) -> Vec<(String, String, String)> {
+    let found = occurrences::list_histories(
+        &mut store.read().await,
+        scope,
+        &[of, (of.1.uuid().into(), of.0.uuid().into())],
+        10,
+    )
+    .await;
     let [of, none] = <[Vec<_>; 2]>::try_from(found.unwrap()).unwrap();
     assert_eq!(none, []);
     let actor = |by: &searchwright_contract::issues::Actor| {
-        [by.kind.as_str(), by.id.as_deref().unwrap_or("")].join(":")
+        format!(
+            "{}:{}",
+            by.kind,
+            by.id.map(|id| id.to_string()).unwrap_or_default()
+        )
     };
     of.into_iter()
         .map(|change| (change.from.to_string(), change.to.to_string(), actor(&change.by)))
@@ -103,7 +120,7 @@ async fn changed_occurrence_is_not_overwritten(place: &Place) {
     assert_eq!(state(&store, scope, of).await, Some(OccurrenceState::Done));
     assert_eq!(
         changes(&store, scope, of).await,
-        [change("open", "done", "api_key:1")],
+        [change("open", "done", &format!("api_key:{KEY}"))],
         "nothing of it"
     );
     let foreign = store.project().await;
@@ -148,7 +165,7 @@ async fn snooze_expires(place: &Place) {
         changes(&store, scope, of).await,
         [
             change("ignored", "open", "system:"),
-            change("open", "ignored", "api_key:1")
+            change("open", "ignored", &format!("api_key:{KEY}"))
         ]
     );
 }
@@ -169,11 +186,11 @@ async fn older_audit_does_not_overrule_a_mark(place: &Place) {
     .await
     .unwrap();
     let before = Instant::from_millis(now().millis() - 1);
-    for (began, expected) in [
-        (before, OccurrenceState::Done),
-        (later(1), OccurrenceState::Reopened),
+    let [first, last]: [AuditId; 2] = [id(), id()];
+    for (audit, began, expected) in [
+        (first, before, OccurrenceState::Done),
+        (last, later(1), OccurrenceState::Reopened),
     ] {
-        let audit = id();
         commit!(store.db, |tx| {
             issues::record_findings(
                 tx,
@@ -185,7 +202,7 @@ async fn older_audit_does_not_overrule_a_mark(place: &Place) {
             )
             .await?;
             let actor = Actor {
-                id: "audit:1".to_owned(),
+                id: format!("audit:{audit}"),
                 note: None,
                 ..actor(later(20))
             };
@@ -198,8 +215,8 @@ async fn older_audit_does_not_overrule_a_mark(place: &Place) {
     assert_eq!(
         changes(&store, scope, of).await,
         [
-            change("done", "reopened", "audit:1"),
-            change("open", "done", "api_key:1")
+            change("done", "reopened", &format!("audit:{last}")),
+            change("open", "done", &format!("api_key:{KEY}"))
         ],
         "once, though it was written twice"
     );
@@ -266,9 +283,9 @@ async fn prepared_findings_are_recorded_alike(place: &Place) {
     let store = place.store().await;
     let newest = EvidenceCutoff::from_start(later(1));
     let (issue, other) = (id(), id());
-    let page = |number: u128| Uuid::from_u128(number << 100);
+    let page = |number: u128| PageId::from(Uuid::from_u128(number << 100));
     let found = |pages: std::ops::Range<u128>, word: &str| -> Vec<Finding> {
-        let on = |issue: Uuid, pages: std::ops::Range<u128>| {
+        let on = |issue: IssueId, pages: std::ops::Range<u128>| {
             pages.map(move |number| Finding {
                 evidence: format!("{{\"{word}\":{number}}}"),
                 ..finding(issue, page(number))
@@ -314,7 +331,7 @@ async fn prepared_findings_are_recorded_alike(place: &Place) {
             .unwrap();
             for issue in [issue, other] {
                 let tx = &mut store.read().await;
-                let seen = issues::list_unseen(tx, scope, Uuid::nil(), issue, None, 10_000).await;
+                let seen = issues::list_unseen(tx, scope, AuditId::MIN, issue, None, 10_000).await;
                 known.push(seen.unwrap());
             }
             mark(

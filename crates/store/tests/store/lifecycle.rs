@@ -8,8 +8,9 @@ use proptest::{
     strategy::ValueTree as _,
     test_runner::TestRunner,
 };
-use searchwright_contract::issues::OccurrenceState::{
-    self, Done, Ignored, Open, RecheckPending, Reopened, Resolved, StillPresent,
+use searchwright_contract::{
+    ids::{IssueId, PageId},
+    issues::OccurrenceState::{self, Done, Ignored, Open, RecheckPending, Reopened, Resolved, StillPresent},
 };
 use searchwright_store::{
     Error,
@@ -17,7 +18,6 @@ use searchwright_store::{
     issues::{self, EvidenceCutoff, IssueTransition},
     occurrences, pages,
 };
-use uuid::Uuid;
 
 use crate::{
     harness::{Place, Store, id, later, now},
@@ -145,8 +145,8 @@ async fn apply(
     store: &Store,
     scope: ProjectScope,
     step: Step,
-    pages: [Uuid; PAGES],
-    all: [Uuid; ISSUES],
+    pages: [PageId; PAGES],
+    all: [IssueId; ISSUES],
 ) -> Vec<IssueTransition> {
     commit!(store.db, |tx| {
         let sights = match step {
@@ -220,7 +220,7 @@ async fn occurrence_follows_the_model(place: &Place) {
                         .await
                         .unwrap()
                     {
-                        let page = pages.iter().position(|p| p.to_string() == row.page_id).unwrap();
+                        let page = pages.iter().position(|p| *p == row.page_id).unwrap();
                         let resolution = row
                             .resolution
                             .map(|r| if r == "fixed" { "fixed" } else { "page_gone" });

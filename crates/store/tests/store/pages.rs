@@ -1,13 +1,12 @@
 //! Pages as the newest audit saw them, and their list by URL.
 
-use searchwright_contract::pages::Page;
+use searchwright_contract::{ids::PageId, pages::Page};
 use searchwright_store::{
     Error,
     access::ProjectScope,
     page_names,
     pages::{self, CrawledPage, PageQuery},
 };
-use uuid::Uuid;
 
 use crate::{
     harness::{Place, Store, id, later},
@@ -25,7 +24,7 @@ on_both!(
 
 /// Records pages of an audit, and inserts them into the list.
 async fn record(store: &Store, scope: ProjectScope, all: Vec<CrawledPage>) {
-    let urls: Vec<(String, Uuid)> = all.iter().map(|seen| (seen.page.url.clone(), seen.id)).collect();
+    let urls: Vec<(String, PageId)> = all.iter().map(|seen| (seen.page.url.clone(), seen.id)).collect();
     commit!(store.db, |tx| {
         pages::upsert(tx, scope, id(), all).await?;
         pages::insert_urls(tx, scope, urls).await
@@ -38,7 +37,6 @@ async fn newest_audit_replaces_the_page(place: &Place) {
     let (scope, foreign, page) = (store.project().await, store.project().await, id());
     let first = seen(page, "https://example.com/a", Some(200));
     let wanted = Page {
-        id: page.to_string(),
         last_crawled_at: later(3),
         ..first.page.clone()
     };
@@ -82,7 +80,7 @@ async fn newest_audit_replaces_the_page(place: &Place) {
 async fn each_of_many_pages_keeps_its_columns(place: &Place) {
     let store = place.store().await;
     let scope = store.project().await;
-    let ids: Vec<Uuid> = (0..70).map(|_| id()).collect();
+    let ids: Vec<PageId> = (0..70).map(|_| id()).collect();
     for round in 0..2_u32 {
         let of = |at: usize| {
             let mut page = seen(ids[at], &format!("https://example.com/{round}/{at}"), Some(200));
@@ -95,7 +93,6 @@ async fn each_of_many_pages_keeps_its_columns(place: &Place) {
         let expected: Vec<Page> = all
             .iter()
             .map(|seen| Page {
-                id: seen.id.to_string(),
                 last_crawled_at: later(3),
                 ..seen.page.clone()
             })
@@ -263,7 +260,7 @@ async fn list_is_in_byte_order(place: &Place) {
             .await
             .unwrap();
             let Some(last) = page.last() else { break };
-            after = Some((last.url.clone(), last.id.parse::<Uuid>().unwrap()));
+            after = Some((last.url.clone(), last.id));
             walked.extend(page.into_iter().map(|p| p.url));
         }
         assert_eq!(walked, urls, "{limit} at a time");
@@ -273,7 +270,7 @@ async fn list_is_in_byte_order(place: &Place) {
 async fn changed_url_is_listed_once(place: &Place) {
     let store = place.store().await;
     let (scope, foreign, first, second) = (store.project().await, store.project().await, id(), id());
-    let list = async |scope: ProjectScope| -> Vec<(String, String)> {
+    let list = async |scope: ProjectScope| -> Vec<(String, PageId)> {
         let query = PageQuery {
             limit: 9,
             ..PageQuery::default()
@@ -281,7 +278,7 @@ async fn changed_url_is_listed_once(place: &Place) {
         let rows = pages::list(&mut store.read().await, scope, query).await.unwrap();
         rows.into_iter().map(|page| (page.url, page.id)).collect()
     };
-    let entry = |url: &str, page: Uuid| (url.to_owned(), page.to_string());
+    let entry = |url: &str, page: PageId| (url.to_owned(), page);
     let (a, b) = ("https://example.com/a", "https://example.com/b");
     record(
         &store,

@@ -2,6 +2,7 @@
 
 use searchwright_contract::{
     actions::AllowedActions,
+    ids::PostId,
     posts::{
         Author, FeaturedImage, Generation, GenerationMethod, Post, PostDetails, PostFailure, PostFindings,
         PostOrigin, PostStatus, PostSummary, PostWarning, TextLink,
@@ -14,7 +15,6 @@ use searchwright_store::{
     posts::{self, MAX_REVISIONS, PostQuery, PostRecord},
 };
 use serde_json::json;
-use uuid::Uuid;
 
 use crate::{
     harness::{Place, Store, id, later, now},
@@ -36,7 +36,7 @@ fn new(slug: &str) -> PostRecord {
     PostRecord {
         post: Post {
             summary: PostSummary {
-                id: id().to_string(),
+                id: id(),
                 title: Some("A desk".to_owned()),
                 slug: slug.to_owned(),
                 status: PostStatus::Draft,
@@ -74,8 +74,8 @@ fn new(slug: &str) -> PostRecord {
     }
 }
 
-fn uuid(record: &PostRecord) -> Uuid {
-    record.post.summary.id.parse().unwrap()
+fn uuid(record: &PostRecord) -> PostId {
+    record.post.summary.id
 }
 
 async fn add(store: &Store, scope: ProjectScope, record: PostRecord) -> PostRecord {
@@ -128,7 +128,7 @@ async fn post_reads_back(place: &Place) {
         ..PostFindings::default()
     };
     whole.post.generation = Some(Generation {
-        job_id: id().to_string(),
+        job_id: id(),
         method: Some(GenerationMethod::Brief),
         provider: None,
         model: None,
@@ -237,7 +237,7 @@ async fn filters_and_pages(place: &Place) {
         record.title_key = format!("50% of title {at}");
         if at % 2 == 0 {
             record.post.summary.status = PostStatus::Review;
-            record.post.summary.keyword_id = Some(desk.to_string());
+            record.post.summary.keyword_id = Some(desk);
         }
         add(&store, scope, record).await;
     }
@@ -282,7 +282,7 @@ async fn filters_and_pages(place: &Place) {
     )
     .await
     .unwrap();
-    let before = first[1].id.parse().ok();
+    let before = Some(first[1].id);
     assert_eq!(slugs(PostQuery { before, ..all }).await, ["p-2", "p-1", "p-0"]);
 }
 
@@ -291,7 +291,7 @@ async fn deleted_keyword_reads_as_none(place: &Place) {
     let scope = store.project().await;
     let desk = keyword(&store, scope, "desk", None, None).await;
     let mut record = new("a-desk");
-    record.post.summary.keyword_id = Some(desk.to_string());
+    record.post.summary.keyword_id = Some(desk);
     let post = add(&store, scope, record).await;
     assert_eq!(post.post.summary.keyword.as_deref(), Some("desk"));
     let others = async |except| {
@@ -314,7 +314,7 @@ async fn the_last_fifty_texts_are_kept(place: &Place) {
     let store = place.store().await;
     let scope = store.project().await;
     let post = add(&store, scope, new("a-desk")).await.post;
-    let id = post.summary.id.parse().unwrap();
+    let id = post.summary.id;
     for at in 1..=MAX_REVISIONS + 3 {
         let old = Post {
             content: format!("text {at}"),

@@ -1,6 +1,6 @@
 //! Counts against quotas, and costs against budgets.
 
-use searchwright_contract::{Instant, usage::Metric};
+use searchwright_contract::{Instant, ids::JobId, usage::Metric};
 use searchwright_store::{
     Error,
     access::ProjectScope,
@@ -204,7 +204,7 @@ async fn transactions_at_once_do_not_exceed_a_quota(place: &Place) {
     assert_eq!((taken, count(&store, scope, now()).await), (6, (Some(20), 18)));
 }
 
-fn step(job: Uuid, step: &str, estimate: i64) -> NewReservation {
+fn step(job: JobId, step: &str, estimate: i64) -> NewReservation {
     NewReservation {
         id: id(),
         job,

@@ -2,14 +2,16 @@
 
 use std::collections::HashMap;
 
-use searchwright_contract::diffs::ChangeCounts;
+use searchwright_contract::{
+    diffs::ChangeCounts,
+    ids::{AuditId, IssueId},
+};
 use searchwright_site::checks;
 use searchwright_store::{
     Db,
     access::ProjectScope,
     snapshots::{self, PageState},
 };
-use uuid::Uuid;
 
 use super::super::ids::issue_id;
 use crate::{changes::merged, jobs::JobError};
@@ -19,9 +21,9 @@ use crate::{changes::merged, jobs::JobError};
 pub(super) async fn count_changes(
     db: &Db,
     scope: ProjectScope,
-    previous: Option<Uuid>,
+    previous: Option<AuditId>,
     pages: &[PageState],
-    found: &[(Uuid, Vec<u64>)],
+    found: &[(IssueId, Vec<u64>)],
 ) -> Result<Option<ChangeCounts>, JobError> {
     let Some(previous) = previous else {
         return Ok(None);
@@ -31,7 +33,7 @@ pub(super) async fn count_changes(
         return Ok(None);
     };
     let had = snapshots::list_issues(&mut tx, scope, previous).await?;
-    let found: HashMap<Uuid, &[u64]> = found
+    let found: HashMap<IssueId, &[u64]> = found
         .iter()
         .map(|(issue, pages)| (*issue, pages.as_slice()))
         .collect();
@@ -52,8 +54,9 @@ pub(super) async fn count_changes(
 }
 
 /// Adds the pages without a verdict in this audit to the pages with the issue: a missing verdict is no change.
-pub(super) fn carry_unproven(unproven: HashMap<Uuid, Vec<u64>>, found: &mut Vec<(Uuid, Vec<u64>)>) {
-    let mut places: HashMap<Uuid, usize> = found.iter().enumerate().map(|(at, (id, _))| (*id, at)).collect();
+pub(super) fn carry_unproven(unproven: HashMap<IssueId, Vec<u64>>, found: &mut Vec<(IssueId, Vec<u64>)>) {
+    let mut places: HashMap<IssueId, usize> =
+        found.iter().enumerate().map(|(at, (id, _))| (*id, at)).collect();
     for (issue, mut unproven) in unproven {
         let place = *places.entry(issue).or_insert_with(|| {
             found.push((issue, Vec::new()));

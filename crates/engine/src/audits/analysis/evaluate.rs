@@ -6,7 +6,10 @@ use std::{
 };
 
 use hashbrown::HashMap;
-use searchwright_contract::audits::AuditTotals;
+use searchwright_contract::{
+    audits::AuditTotals,
+    ids::{IssueId, PageId},
+};
 use searchwright_site::{
     checks::{self, Check, Context, FetchVerdict, Rules, Severity},
     graph::{PageFlags, SiteGraph},
@@ -20,7 +23,6 @@ use searchwright_store::{
 };
 use searchwright_text::{folded_hash, hash};
 use tokio::sync::mpsc::Receiver;
-use uuid::Uuid;
 
 use super::{
     super::{
@@ -48,7 +50,7 @@ pub(super) struct Sums {
     /// State of every page, by which audits are compared.
     pub(super) marks: Vec<PageState>,
     /// Verdicts of the answers of pages that are not complete HTML.
-    pub(super) told: HashMap<Uuid, FetchVerdict>,
+    pub(super) told: HashMap<PageId, FetchVerdict>,
     /// Checks that failed on some page, or whose prerequisites are missing.
     pub(super) unproven: HashSet<&'static str>,
     /// Pages with findings, by check.
@@ -148,7 +150,7 @@ pub(super) struct Shared {
     pub(super) origin: Origin,
     pub(super) rules: Rules,
     pub(super) ids: Arc<PageIds>,
-    pub(super) ignored: HashSet<(Uuid, Uuid)>,
+    pub(super) ignored: HashSet<(IssueId, PageId)>,
     pub(super) issues: IssueIds,
     pub(super) now_ms: i64,
 }
@@ -242,7 +244,7 @@ fn evaluate(
     Ok(())
 }
 
-fn mark(facts: &PageFacts, index: &SiteGraph, id: Uuid) -> PageState {
+fn mark(facts: &PageFacts, index: &SiteGraph, id: PageId) -> PageState {
     let title = facts.html.as_deref().and_then(|html| html.titles.first());
     let canonical = index.canonical(facts.id).map(|canonical| index.key(canonical));
     PageState {

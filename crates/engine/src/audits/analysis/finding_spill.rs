@@ -1,9 +1,9 @@
 //! Findings of checks, collected until they are written in the order of their keys: the id of the issue, then the id of the page.
 
+use searchwright_contract::ids::{IssueId, PageId};
 use searchwright_site::{checks::Check, page::UrlId};
 use searchwright_store::issues::Finding;
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
 use super::{
     super::{
@@ -35,13 +35,13 @@ pub(super) struct FindingRecord {
 #[derive(Debug)]
 pub(super) struct IssueIds {
     /// Issue of each check, in the order of the registry.
-    by_check: Vec<Uuid>,
+    by_check: Vec<IssueId>,
     /// Place of the issue of each check among all issues sorted by id.
     ranks: Vec<usize>,
 }
 
 impl IssueIds {
-    pub(super) fn new(by_check: Vec<Uuid>) -> Self {
+    pub(super) fn new(by_check: Vec<IssueId>) -> Self {
         let mut sorted: Vec<usize> = (0..by_check.len()).collect();
         sorted.sort_unstable_by_key(|check| by_check[*check]);
         let mut ranks = vec![0; by_check.len()];
@@ -52,7 +52,7 @@ impl IssueIds {
     }
 
     /// Returns the issue of a check.
-    pub(super) fn get(&self, check: &Check) -> Uuid {
+    pub(super) fn get(&self, check: &Check) -> IssueId {
         self.by_check[check.place()]
     }
 }
@@ -74,11 +74,11 @@ impl FindingSpill {
         issues: &IssueIds,
         check: &Check,
         page: UrlId,
-        page_id: Uuid,
+        page_id: PageId,
         evidence: String,
     ) -> Result<(), JobError> {
         let check = check.place();
-        let range = usize::from(page_id.as_bytes()[0]) * RANGES / 256;
+        let range = usize::from(page_id.uuid().as_bytes()[0]) * RANGES / 256;
         let record = FindingRecord {
             check,
             page,
@@ -120,6 +120,7 @@ pub(super) fn stored_findings<'f>(
 #[cfg(test)]
 mod tests {
     use searchwright_site::checks;
+    use uuid::Uuid;
 
     use super::{super::tests::index, *};
 
@@ -127,7 +128,7 @@ mod tests {
     fn findings_are_sent_in_the_order_of_issue_and_page() {
         let index = index(20_000);
         let ids = PageIds::default().complete(Uuid::nil(), &index, 2);
-        let issues = IssueIds::new([5, 9, 2].map(Uuid::from_u128).to_vec());
+        let issues = IssueIds::new([5, 9, 2].map(|id| Uuid::from_u128(id).into()).to_vec());
         let (mut first, mut second, mut expected) =
             (FindingSpill::default(), FindingSpill::default(), Vec::new());
         for number in 0..20_000 {

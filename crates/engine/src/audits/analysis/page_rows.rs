@@ -2,7 +2,7 @@
 //! checks are evaluated. They are written in the order of their ids, so that each leaf of the tree is written once. Until then
 //! they are compressed, because a very large site has many.
 
-use searchwright_contract::{Instant, pages::Page};
+use searchwright_contract::{Instant, ids::PageId, pages::Page};
 use searchwright_site::{
     fetch::FetchError,
     graph::{PageFlags, SiteGraph},
@@ -70,7 +70,7 @@ impl RowDraft {
         }
     }
 
-    fn into_row(self, id: Uuid, index: &SiteGraph) -> CrawledPage {
+    fn into_row(self, id: PageId, index: &SiteGraph) -> CrawledPage {
         let hops = index.hops(self.id);
         let last = hops.urls.last().copied().unwrap_or(self.id);
         let url = self.url.unwrap_or_else(|| index.key(self.id).into());
@@ -84,7 +84,7 @@ impl RowDraft {
         CrawledPage {
             id,
             page: Page {
-                id: String::new(),
+                id,
                 final_url: (self.status.is_some() && !hops.looped).then(|| last.to_owned()),
                 url: url.into(),
                 status_code: self.status,
@@ -138,10 +138,10 @@ impl PageRows {
     }
 
     /// Adds a page and returns its id.
-    pub(super) fn insert(&mut self, facts: &PageFacts) -> Result<Uuid, JobError> {
+    pub(super) fn insert(&mut self, facts: &PageFacts) -> Result<PageId, JobError> {
         let key = key_of(&facts.url);
         let id = page_id(self.project, &key);
-        let part = usize::from(id.as_bytes()[0]) * PARTS / 256;
+        let part = usize::from(id.uuid().as_bytes()[0]) * PARTS / 256;
         self.drafts.push(part, &RowDraft::new(facts, &key))?;
         Ok(id)
     }

@@ -6,7 +6,10 @@ use std::{
     sync::Arc,
 };
 
-use searchwright_contract::Instant;
+use searchwright_contract::{
+    Instant,
+    ids::{IssueId, PageId},
+};
 use searchwright_site::{
     checks::{Check, FetchVerdict, Resolution, Rules, registry},
     graph::SiteGraph,
@@ -29,7 +32,7 @@ pub(super) struct Proofs {
     pub(super) project: Uuid,
     pub(super) began: Instant,
     /// Verdicts of the answers of pages that are not complete HTML.
-    pub(super) told: HashMap<Uuid, FetchVerdict>,
+    pub(super) told: HashMap<PageId, FetchVerdict>,
     /// See [`Measured`].
     pub(super) measured: Measured,
     /// Checks that failed on some page, or whose prerequisites are missing.
@@ -39,7 +42,7 @@ pub(super) struct Proofs {
 /// Proof for one issue of an audit.
 pub(super) struct Proof<'a> {
     proofs: &'a Proofs,
-    issue: Uuid,
+    issue: IssueId,
     /// Check of the issue; `None` if it proves nothing: it is off, it failed, or its prerequisites are missing.
     check: Option<&'static Check>,
     /// Whether the condition of the check differs from the previous audit.
@@ -48,7 +51,7 @@ pub(super) struct Proof<'a> {
 
 impl Proofs {
     /// Returns the proof for the issue of each check in the registry.
-    pub(super) fn by_issue(&self, rules: &Rules, before: &Rules) -> HashMap<Uuid, Proof<'_>> {
+    pub(super) fn by_issue(&self, rules: &Rules, before: &Rules) -> HashMap<IssueId, Proof<'_>> {
         let of = |check: &'static Check| {
             let issue = issue_id(self.project, check.id);
             let proof = Proof {
@@ -106,7 +109,7 @@ impl Proof<'_> {
     }
 
     /// Returns whether a page redirects, even temporarily, and nothing on the site names it any more: for the site it is gone.
-    fn is_left_behind(&self, page: Uuid, told: FetchVerdict, dependencies: &DependencyCheck<'_>) -> bool {
+    fn is_left_behind(&self, page: PageId, told: FetchVerdict, dependencies: &DependencyCheck<'_>) -> bool {
         let index = &self.proofs.index;
         let is_so = |id| {
             let is_redirect = index
@@ -119,7 +122,7 @@ impl Proof<'_> {
             && dependencies.page(self.proofs.project, page).is_some_and(is_so)
     }
 
-    fn is_measured(&self, page: Uuid) -> bool {
+    fn is_measured(&self, page: PageId) -> bool {
         let measured = self.proofs.measured.get(&self.issue);
         measured.is_none_or(|pages| pages.contains(&page))
     }

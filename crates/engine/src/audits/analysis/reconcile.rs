@@ -6,7 +6,11 @@ use std::{
 };
 
 use futures_util::{StreamExt as _, TryStreamExt as _};
-use searchwright_contract::{Instant, events::EventType};
+use searchwright_contract::{
+    Instant,
+    events::EventType,
+    ids::{AuditId, EventId, IssueId, PageId},
+};
 use searchwright_site::checks;
 use searchwright_store::{
     Tx,
@@ -17,7 +21,6 @@ use searchwright_store::{
     snapshots::id_prefix,
 };
 use serde_json::{Value, json};
-use uuid::Uuid;
 
 use super::{
     super::{dependency_check::DependencyCheck, ids::issue_id},
@@ -33,7 +36,7 @@ const AT_ONCE: usize = 32;
 /// An audit, by which changes of occurrences are dated and explained.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::audits) struct AuditRef {
-    pub(in crate::audits) id: Uuid,
+    pub(in crate::audits) id: AuditId,
     /// Earliest time the audit can have fetched a page.
     pub(in crate::audits) began: Instant,
 }
@@ -44,10 +47,10 @@ pub(in crate::audits) struct AuditRef {
 pub(super) async fn reconcile(
     job: &JobContext,
     audit: AuditRef,
-    proofs: &HashMap<Uuid, Proof<'_>>,
+    proofs: &HashMap<IssueId, Proof<'_>>,
     dependencies: &DependencyCheck<'_>,
     now: Instant,
-) -> Result<HashMap<Uuid, Vec<u64>>, JobError> {
+) -> Result<HashMap<IssueId, Vec<u64>>, JobError> {
     let db = &job.engine.db;
     let scope = job.leased.scope;
     let ids = issues::list_ids(&mut db.read().await?, scope).await?;
@@ -65,7 +68,7 @@ pub(super) async fn reconcile(
                     let Some(last) = unseen.last().map(|was| was.page) else {
                         break;
                     };
-                    let visited: HashSet<Uuid> = unseen
+                    let visited: HashSet<PageId> = unseen
                         .iter()
                         .filter(|was| was.visited)
                         .map(|was| was.page)
@@ -113,7 +116,12 @@ pub(in crate::audits) async fn record_unfinished(job: &JobContext, audit: AuditR
 }
 
 /// Runs [`record_history`] in a transaction of its own.
-async fn write_history(job: &JobContext, audit: AuditRef, issue: Uuid, now: Instant) -> Result<(), JobError> {
+async fn write_history(
+    job: &JobContext,
+    audit: AuditRef,
+    issue: IssueId,
+    now: Instant,
+) -> Result<(), JobError> {
     let event = job.engine.clock.id();
     job.write_fenced(move |tx, scope| Box::pin(record_history(tx, scope, audit, issue, event, now)))
         .await
@@ -125,8 +133,8 @@ pub(in crate::audits) async fn record_history(
     tx: &mut Tx,
     scope: ProjectScope,
     audit: AuditRef,
-    issue: Uuid,
-    event: Uuid,
+    issue: IssueId,
+    event: EventId,
     now: Instant,
 ) -> searchwright_store::Result<()> {
     let actor = Actor {
@@ -145,9 +153,9 @@ pub(in crate::audits) async fn record_history(
 pub(in crate::audits) async fn recount(
     tx: &mut Tx,
     scope: ProjectScope,
-    issue: Uuid,
+    issue: IssueId,
     reopened: u64,
-    event: Uuid,
+    event: EventId,
     cause: Value,
     now: Instant,
 ) -> searchwright_store::Result<()> {

@@ -1,12 +1,12 @@
 //! Names of indexable pages: their titles and first headings. Collected during the crawl.
 
+use searchwright_contract::ids::PageId;
 use searchwright_keywords::cannibalisation::{name_key, title_key};
 use searchwright_site::{
     graph::{PageFlags, SiteGraph},
     page::{PageFacts, UrlId},
 };
 use searchwright_store::page_names::{self, MAX_PAGES_PER_NAME};
-use uuid::Uuid;
 
 use super::super::ids::PageIds;
 
@@ -46,7 +46,7 @@ impl TitleIndex {
     }
 
     /// Yields the names in portions of about `most`, to be written one after the other. A name is never split between two.
-    pub(super) fn portions(&self, most: usize, ids: &PageIds) -> impl Iterator<Item = Vec<(i64, Uuid)>> {
+    pub(super) fn portions(&self, most: usize, ids: &PageIds) -> impl Iterator<Item = Vec<(i64, PageId)>> {
         let mut rest = &self.0[..];
         std::iter::from_fn(move || {
             let (portion, behind) = rest.split_at(page_names::chunk_end(rest, most));

@@ -1,8 +1,8 @@
 //! Pages in the order of their URLs, as lists have them.
 
 use hashbrown::HashMap;
+use searchwright_contract::ids::PageId;
 use searchwright_site::{graph::SiteGraph, page::UrlId};
-use uuid::Uuid;
 
 use super::super::ids::PageIds;
 
@@ -41,7 +41,7 @@ impl Urls {
         rows: usize,
         index: &SiteGraph,
         ids: &PageIds,
-    ) -> impl Iterator<Item = Vec<(String, Uuid)>> {
+    ) -> impl Iterator<Item = Vec<(String, PageId)>> {
         self.pages.chunks(rows).map(move |pages| {
             let row = |page: &UrlId| {
                 let url = self.url(index, *page).to_owned();

@@ -4,6 +4,7 @@ use searchwright_contract::{
     Instant,
     audits::{Audit, AuditError, AuditStatus},
     events::EventType,
+    ids::{AuditId, JobId},
 };
 use searchwright_site::{
     crawl::{Ending, Termination},
@@ -19,7 +20,6 @@ use searchwright_store::{
     jobs::{JobEnd, LeasedJob},
 };
 use serde_json::json;
-use uuid::Uuid;
 
 use super::{
     super::{analysis, failure::AuditFailure},
@@ -165,7 +165,7 @@ pub(crate) async fn withdraw(
     engine: &Engine,
     tx: &mut Tx,
     scope: ProjectScope,
-    job: Uuid,
+    job: JobId,
     now: Instant,
 ) -> Result<()> {
     let Some((audit, id)) = of_job(tx, scope, job).await? else {
@@ -182,11 +182,11 @@ pub(crate) async fn withdraw(
 }
 
 /// Returns the active audit of a job, with its id.
-async fn of_job(tx: &mut Tx, scope: ProjectScope, job: Uuid) -> Result<Option<(Audit, Uuid)>> {
+async fn of_job(tx: &mut Tx, scope: ProjectScope, job: JobId) -> Result<Option<(Audit, AuditId)>> {
     let audit = audits::find_active(tx, scope).await?;
-    let audit = audit.filter(|audit| audit.job_id == job.to_string());
+    let audit = audit.filter(|audit| audit.job_id == job);
     Ok(audit.map(|audit| {
-        let id = Uuid::try_parse(&audit.id).unwrap_or_default();
+        let id = audit.id;
         (audit, id)
     }))
 }

@@ -1,12 +1,11 @@
 //! Saves the batches of a crawl, and collects in memory what the analysis will need of them.
 
-use searchwright_contract::audits::AuditProgress;
+use searchwright_contract::{audits::AuditProgress, ids::AuditId};
 use searchwright_site::crawl::{Batch, Sink, SinkError, let_others_run};
 use searchwright_store::{
     audits,
     crawls::{self, PackedBatch},
 };
-use uuid::Uuid;
 
 use super::{
     super::{analysis::CrawlIndex, page_texts, stored_batch::pack},
@@ -26,7 +25,7 @@ const URL: u64 = 1 << 10;
 /// Saves batches under the fence.
 pub(super) struct BatchSink {
     pub(super) job: JobContext,
-    pub(super) audit: Uuid,
+    pub(super) audit: AuditId,
     pub(super) next: u32,
     pub(super) texts: page_texts::TextBudget,
     pub(super) reader: u64,

@@ -4,7 +4,7 @@
 
 use std::{collections::HashMap, fmt, future::Future, pin::Pin, sync::Arc};
 
-use searchwright_contract::audits::Audit;
+use searchwright_contract::{audits::Audit, ids::AuditId};
 use searchwright_site::{
     checks::Thresholds,
     crawl::{self, Batch},
@@ -16,10 +16,8 @@ use searchwright_text::hash;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 use url::Url;
-use uuid::Uuid;
 
 use super::super::{
-    annotate::previous_audit,
     page_texts,
     stored_batch::{compress, decompress, unpack},
 };
@@ -114,7 +112,7 @@ type Read = (PageFacts, bool);
 pub(super) struct Earlier {
     db: Db,
     scope: ProjectScope,
-    audit: Uuid,
+    audit: AuditId,
     /// The batch of each page by the hash of its URL, ascending.
     places: Vec<(u64, u32)>,
     /// Count of batches whose texts were kept; these are the first ones.
@@ -142,7 +140,7 @@ pub(super) async fn load(
     reader: u64,
     texts: page_texts::TextBudget,
 ) -> Result<Option<Arc<dyn crawl::PreviousCrawl>>, JobError> {
-    let Some(previous) = previous_audit(audit) else {
+    let Some(previous) = audit.previous_audit_id else {
         return Ok(None);
     };
     let (mut places, mut from) = (Vec::new(), 0);

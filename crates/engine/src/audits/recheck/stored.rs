@@ -2,13 +2,13 @@
 
 use std::{collections::HashMap, time::Duration};
 
+use searchwright_contract::ids::AuditId;
 use searchwright_site::{
     crawl::{Config, Resume, let_others_run},
     origin::Origin,
     page::UrlId,
 };
 use searchwright_store::{Db, access::ProjectScope, crawls};
-use uuid::Uuid;
 
 use super::super::stored_batch::{StoredBatch, unpack};
 use crate::{failure::defect, jobs::JobError};
@@ -19,7 +19,7 @@ pub(in crate::audits) const OVERLAY: u32 = 1_000_000;
 async fn batch(
     db: &Db,
     scope: ProjectScope,
-    audit: Uuid,
+    audit: AuditId,
     number: u32,
 ) -> Result<Option<StoredBatch>, JobError> {
     let data = crawls::find_batch(&mut db.read().await?, scope, audit, number).await?;
@@ -27,7 +27,7 @@ async fn batch(
 }
 
 /// Returns the key of the page that the start URL ended at. The facts about the site come with the first batch.
-pub(super) async fn home(db: &Db, scope: ProjectScope, audit: Uuid) -> Result<Option<String>, JobError> {
+pub(super) async fn home(db: &Db, scope: ProjectScope, audit: AuditId) -> Result<Option<String>, JobError> {
     let mut home: Option<UrlId> = None;
     for number in 0.. {
         let Some(batch) = batch(db, scope, audit, number).await? else {
@@ -47,7 +47,7 @@ pub(super) async fn home(db: &Db, scope: ProjectScope, audit: Uuid) -> Result<Op
 pub(super) async fn crawl(
     db: &Db,
     scope: ProjectScope,
-    audit: Uuid,
+    audit: AuditId,
     config: &Config,
     with_origin: bool,
 ) -> Result<Option<Resume>, JobError> {

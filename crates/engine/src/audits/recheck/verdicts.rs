@@ -5,7 +5,7 @@ use std::{
     slice,
 };
 
-use searchwright_contract::rechecks::RecheckOutcome;
+use searchwright_contract::{ids::PageId, rechecks::RecheckOutcome};
 use searchwright_site::{
     checks::{self, Check, Context, FetchVerdict, RecheckMode, Rules, Verdict, evaluate_one},
     crawl::{Batch, Ending, Termination},
@@ -65,7 +65,7 @@ pub(super) fn evaluate(
         .iter()
         .map(|item| outcome(item, &by_key, home, (ending, &dependencies), rules, &context))
         .collect();
-    let concerned: HashSet<Uuid> = waiting.iter().map(|item| item.key.1).collect();
+    let concerned: HashSet<PageId> = waiting.iter().map(|item| item.key.1).collect();
     let mut findings = Vec::new();
     for facts in fetched {
         let page = page_id(project, ending.index.key(facts.id));

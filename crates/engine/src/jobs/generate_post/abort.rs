@@ -3,6 +3,7 @@
 use searchwright_contract::{
     Instant,
     events::EventType,
+    ids::{EventId, JobId},
     posts::{PostFailure, PostStatus},
 };
 use searchwright_store::{
@@ -12,7 +13,6 @@ use searchwright_store::{
     posts, projects,
 };
 use searchwright_writing::transitions::{Actor, Facts};
-use uuid::Uuid;
 
 use super::{Order, refused};
 use crate::{
@@ -26,7 +26,7 @@ pub(in crate::jobs) async fn abort(
     leased: &LeasedJob,
     order: &Order,
     end: &JobEnd,
-    event: Uuid,
+    event: EventId,
     now: Instant,
 ) -> Result<()> {
     if order.dry_run {
@@ -75,7 +75,7 @@ pub(in crate::jobs) async fn withdraw(
     engine: &Engine,
     tx: &mut Tx,
     scope: ProjectScope,
-    job: Uuid,
+    job: JobId,
     now: Instant,
 ) -> Result<()> {
     let Some(id) = posts::find_queued_for_job(tx, scope, job).await? else {

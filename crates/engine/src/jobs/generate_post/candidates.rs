@@ -14,7 +14,6 @@ use searchwright_writing::{
     internal_links::{ANCHOR_WORDS, Candidate},
     phrases::Stems,
 };
-use uuid::Uuid;
 
 use super::super::{JobContext, JobError};
 use crate::audits::{page_texts, stored_batch::unpack};
@@ -60,17 +59,13 @@ pub(super) async fn indexable(job: &JobContext) -> Result<HashMap<String, u32>, 
     };
     loop {
         let rows = pages::list(&mut db.read().await?, scope, query.clone()).await?;
-        let last = rows.last().map(|page| (page.url.clone(), id(&page.id)));
+        let last = rows.last().map(|page| (page.url.clone(), page.id));
         inlinks.extend(rows.into_iter().map(|page| (page.url, page.inlinks)));
         match last {
             Some(last) => query.after = Some(last),
             None => return Ok(inlinks),
         }
     }
-}
-
-fn id(text: &str) -> Uuid {
-    Uuid::try_parse(text).unwrap_or_default()
 }
 
 /// Text of a post, with an index of the phrases in it.
@@ -158,7 +153,7 @@ async fn published(
     };
     loop {
         let rows = posts::list(&mut db.read().await?, scope, query.clone()).await?;
-        let Some(last) = rows.last().map(|post| id(&post.id)) else {
+        let Some(last) = rows.last().map(|post| post.id) else {
             return Ok(found);
         };
         query.before = Some(last);
@@ -169,7 +164,7 @@ async fn published(
             if keywords.is_empty() || !wanted.is_spoken(&row.language) || found.len() == MOST {
                 continue;
             }
-            let record = posts::get(&mut db.read().await?, scope, id(&row.id)).await?;
+            let record = posts::get(&mut db.read().await?, scope, row.id).await?;
             found.push(Linkable {
                 inlinks: inlinks.get(&url).copied().unwrap_or_default(),
                 url,
@@ -242,11 +237,11 @@ async fn crawled(
 async fn cluster(job: &JobContext, post: &Post) -> Result<HashSet<String>, JobError> {
     let (db, scope) = (&job.engine.db, job.leased.scope);
     let lexicon = Lexicon::for_language(&post.summary.language);
-    let Some(keyword) = &post.summary.keyword_id else {
+    let Some(keyword) = post.summary.keyword_id else {
         return Ok(HashSet::new());
     };
-    let keyword = keywords::get(&mut db.read().await?, scope, id(keyword)).await?;
-    let Some(cluster) = keyword.cluster_id.as_deref().map(id) else {
+    let keyword = keywords::get(&mut db.read().await?, scope, keyword).await?;
+    let Some(cluster) = keyword.cluster_id else {
         return Ok(HashSet::new());
     };
     let query = keywords::KeywordQuery {

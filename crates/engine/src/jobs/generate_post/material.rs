@@ -15,7 +15,6 @@ use searchwright_store::{
 };
 use searchwright_writing::brief::{Material, OwnPage, is_near};
 use serde::de::DeserializeOwned;
-use uuid::Uuid;
 
 use super::{
     super::{JobContext, JobError},
@@ -39,11 +38,7 @@ pub(super) async fn gather(job: &JobContext, post: &Post) -> Result<Material, Jo
         .unwrap_or_default();
     let pages = pages(job, &topic, &summary.language).await?;
     let mut tx = db.read().await?;
-    let intent = match summary
-        .keyword_id
-        .as_deref()
-        .and_then(|id| Uuid::try_parse(id).ok())
-    {
+    let intent = match summary.keyword_id {
         Some(id) => keywords::get(&mut tx, scope, id).await?.intent,
         None => None,
     };
@@ -60,7 +55,10 @@ pub(super) async fn gather(job: &JobContext, post: &Post) -> Result<Material, Jo
         profile: brand::find_profile(&mut tx, scope)
             .await?
             .map(|stored| stored.profile),
-        products: products.into_iter().map(|item| (item.id, item.data)).collect(),
+        products: products
+            .into_iter()
+            .map(|item| (item.id.to_string(), item.data))
+            .collect(),
         faqs: faqs.into_iter().map(|item| item.data).collect(),
         ctas: ctas.into_iter().map(|item| item.data).collect(),
         rivals: rivals.into_iter().map(|item| item.data.into()).collect(),

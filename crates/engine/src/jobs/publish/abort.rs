@@ -1,13 +1,17 @@
 //! Ends an attempt whose job failed for good or was canceled.
 
-use searchwright_contract::{Instant, integrations::IntegrationError, posts::PublicationState};
+use searchwright_contract::{
+    Instant,
+    ids::{AttemptId, EventId, JobId},
+    integrations::IntegrationError,
+    posts::PublicationState,
+};
 use searchwright_store::{
     Error, Tx,
     access::ProjectScope,
     jobs::{JobEnd, LeasedJob},
     publications::{self, PublicationAttempt},
 };
-use uuid::Uuid;
 
 use super::outcome::fail;
 use crate::Engine;
@@ -16,9 +20,9 @@ use crate::Engine;
 pub(in crate::jobs) async fn abort(
     tx: &mut Tx,
     leased: &LeasedJob,
-    attempt_id: Uuid,
+    attempt_id: AttemptId,
     end: &JobEnd,
-    event: Uuid,
+    event: EventId,
     now: Instant,
 ) -> Result<(), Error> {
     let attempt = publications::get_attempt(tx, leased.scope, attempt_id).await?;
@@ -40,7 +44,7 @@ async fn end_attempt(
     scope: ProjectScope,
     mut attempt: PublicationAttempt,
     (code, detail): (&str, &str),
-    event: Uuid,
+    event: EventId,
     now: Instant,
 ) -> Result<(), Error> {
     let Some(mut published) = publications::find(tx, scope, attempt.post, attempt.connection).await? else {
@@ -66,7 +70,7 @@ pub(in crate::jobs) async fn withdraw(
     engine: &Engine,
     tx: &mut Tx,
     scope: ProjectScope,
-    job: Uuid,
+    job: JobId,
     now: Instant,
 ) -> Result<(), Error> {
     let Some(attempt) = publications::find_open_attempt_of_job(tx, scope, job).await? else {

@@ -3,6 +3,7 @@
 use searchwright_contract::{
     Instant,
     events::EventType,
+    ids::EventId,
     integrations::IntegrationError,
     posts::{Post, PostFailure, PostStatus, PublicationState},
 };
@@ -15,7 +16,6 @@ use searchwright_store::{
 };
 use searchwright_writing::transitions::{Actor, Facts};
 use serde_json::Value;
-use uuid::Uuid;
 
 use super::{
     super::{Job, JobContext, JobError},
@@ -248,7 +248,7 @@ pub(super) async fn fail(
     mut attempt: PublicationAttempt,
     mut published: Published,
     why: IntegrationError,
-    event: Uuid,
+    event: EventId,
     now: Instant,
 ) -> Result<(), Error> {
     projects::lock(tx, scope).await?;

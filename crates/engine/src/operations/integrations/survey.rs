@@ -30,7 +30,7 @@ async fn survey(
     };
     let mut fields = Fields {
         provider: record.provider,
-        connection_id: record.id.to_string(),
+        connection_id: record.id,
         site_id: site_id.map(str::to_owned).or_else(|| record.site_id.clone()),
         collection_id: collection_id.map(str::to_owned),
         sites: Vec::new(),

@@ -12,7 +12,6 @@ use searchwright_store::{
     publications,
 };
 use searchwright_writing::transitions::Facts;
-use uuid::Uuid;
 
 use crate::{
     call::Call,
@@ -22,16 +21,11 @@ use crate::{
     posts::{actions, announce, facts, follow},
 };
 
-/// Returns the id of a stored record.
-pub(in crate::operations) fn uuid(id: &str) -> Uuid {
-    Uuid::try_parse(id).unwrap_or_default()
-}
-
 /// Returns a post as it is answered: with its publications and the actions that are allowed.
 pub(in crate::operations) async fn shown(call: &Call, tx: &mut Tx, record: PostRecord) -> Result<Post> {
     let (scope, mut post) = (call.scope()?, record.post);
     let ready = !list_ready(tx, scope).await?.is_empty();
-    post.publications = publications::list_of_post(tx, scope, uuid(&post.summary.id)).await?;
+    post.publications = publications::list_of_post(tx, scope, post.summary.id).await?;
     let can_be_taken_back = |publication: &Publication| {
         publication.is_live
             && vendors::find(publication.provider).is_some_and(|vendor| vendor.capabilities.unpublish)

@@ -8,7 +8,7 @@ use searchwright_store::{Tx, posts, projects};
 
 use super::{
     check_version, forget_generated,
-    record::{find, uuid, write},
+    record::{find, write},
     refuse_unless_editable, site,
 };
 use crate::{
@@ -24,8 +24,7 @@ impl Handle<ListRevisions> for Engine {
         let post = find(call, tx, &operation.post_id).await?.post;
         let limit = limit(operation.limit);
         let before: Option<i64> = call.after(&operation, operation.cursor.as_deref())?;
-        let rows =
-            posts::list_revisions(tx, call.scope()?, uuid(&post.summary.id), before, limit + 1).await?;
+        let rows = posts::list_revisions(tx, call.scope()?, post.summary.id, before, limit + 1).await?;
         call.page(&operation, limit, rows, |last| last.number)
     }
 }
@@ -38,7 +37,7 @@ impl Handle<RestoreRevision> for Engine {
         let old = record.post.clone();
         // What is no number names no revision.
         let number = operation.number.parse().unwrap_or_default();
-        let revision = posts::get_revision(tx, scope, uuid(&old.summary.id), number)
+        let revision = posts::get_revision(tx, scope, old.summary.id, number)
             .await
             .map_err(|error| match error {
                 searchwright_store::Error::Missing => Problem::not_found("revision").into(),
