@@ -1,10 +1,10 @@
-//! Crawls a site: robots.txt and sitemaps first, then pages breadth first, then URLs that no link leads to,
-//! then the URLs of other sites that the site links to or names as language alternates. The crawl knows neither
-//! database nor sockets: responses come from a [`Fetch`], facts go to a [`Sink`] in batches, and the data that has
-//! to stay in memory is kept in compact columns.
+//! Crawls a site: robots.txt and sitemaps first, then pages breadth first, then URLs that no link leads to, then the
+//! URLs of other sites that the site links to or names as language alternates. The crawl knows neither database nor
+//! sockets: responses come from a [`Fetch`], facts go to a [`Sink`] in batches, and the data that has to stay in memory
+//! is kept in compact columns.
 //!
-//! One task makes all decisions (which page is next, how fast, when to stop), fetches run as tasks of the runtime,
-//! and pages are parsed on threads of their own. Nothing is shared, so nothing is locked.
+//! One task makes all decisions (which page is next, how fast, when to stop), fetches run as tasks of the runtime, and
+//! pages are parsed on threads of their own. Nothing is shared, so nothing is locked.
 
 mod alternates;
 mod batch;
@@ -302,8 +302,7 @@ pub type Clock = Arc<dyn Fn() -> i64 + Send + Sync>;
 
 /// Crawls until done, cut short or cancelled, and waits until every batch is saved.
 ///
-/// `resume` continues a crawl whose process died, with the same `config`; the result is that of an uninterrupted
-/// crawl.
+/// `resume` continues a crawl whose process died, with the same `config`; the result is that of an uninterrupted crawl.
 pub async fn crawl(
     config: Config,
     fetcher: Arc<dyn Fetch>,

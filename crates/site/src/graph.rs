@@ -60,8 +60,7 @@ pub struct SiteGraph {
     /// Bits of [`crate::urls::provenance`].
     pub(crate) provenance: Vec<u8>,
     /// Day of the last change according to sitemaps, in days since the Unix epoch; 0 if unknown. Ends with the last
-    /// known
-    /// day.
+    /// known day.
     pub(crate) days: Vec<u16>,
     /// HTTP status, 0 if there is none.
     pub(crate) statuses: Vec<u16>,
@@ -99,8 +98,7 @@ pub struct SiteGraph {
     /// Resources of pages, as far as they were fetched.
     pub(crate) resources: Resources,
     /// Temporary redirects that the previous audit saw too, with the time of their first sighting in milliseconds since
-    /// the
-    /// Unix epoch; sorted.
+    /// the Unix epoch; sorted.
     pub(crate) temporary: Vec<(u32, i64)>,
     /// Pages that resemble the response to a made-up URL, with their similarity in percent; sorted.
     pub(crate) not_found: Vec<(u32, u8)>,
@@ -299,15 +297,13 @@ impl SiteGraph {
     }
 
     /// Returns paths with more query variants than the limit of the crawl: the first URL left out, and the number of
-    /// those
-    /// left out.
+    /// those left out.
     pub fn traps(&self) -> impl ExactSizeIterator<Item = (UrlId, u32)> + '_ {
         self.traps.iter().map(|(id, left_out)| (UrlId(*id), *left_out))
     }
 
     /// Returns the indexable pages with the same title (description, h1, text), including this page; empty if it is the
-    /// only
-    /// one.
+    /// only one.
     pub fn same(&self, id: UrlId, what: Same) -> impl ExactSizeIterator<Item = UrlId> + '_ {
         let column = match what {
             Same::Title => &self.titles,

@@ -103,8 +103,7 @@ fn kept(facts: &mut PageFacts, told: FetchVerdict) -> Option<HtmlFacts> {
 }
 
 /// Returns the alternates of a page, each once. If there is any, the page itself is added, so that "it names
-/// alternates"
-/// is known even if none of them is a page of this site.
+/// alternates" is known even if none of them is a page of this site.
 fn named(alternates: impl Iterator<Item = UrlId>, own: UrlId) -> Vec<LinkRel> {
     let mut ids: Vec<UrlId> = alternates.collect();
     if !ids.is_empty() {

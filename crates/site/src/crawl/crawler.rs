@@ -1,5 +1,5 @@
-//! The one task that makes all decisions. It never waits for a socket or a parser: it starts work, takes the
-//! results, and saves in between.
+//! The one task that makes all decisions. It never waits for a socket or a parser: it starts work, takes the results,
+//! and saves in between.
 
 mod completion;
 mod conditional_get;
@@ -100,8 +100,7 @@ struct Discovery {
     /// Number of URLs that robots.txt forbids, by the hash of their path.
     forbidden: HashMap<u64, u32>,
     /// URLs whose response was the challenge of a firewall. They are lost on restart; nearly all of them have status
-    /// 403
-    /// anyway.
+    /// 403 anyway.
     challenged: HashSet<UrlId>,
     /// The URLs that may be fetched, if the crawl is restricted to some.
     permit: Option<FetchPermit>,
@@ -306,8 +305,7 @@ impl Crawler {
                 room.ok()?.send(batch);
             }
             // not with `try_recv`, which parks the thread while a sender is about to send; and when the runtime blocks
-            // on this
-            // task, that takes a wake-up from whatever else the task waits for
+            // on this task, that takes a wake-up from whatever else the task waits for
             _ = self.fetcher.events.recv_many(&mut came, TAKEN_AT_ONCE) => {
                 for event in came {
                     self.take(event);

@@ -178,8 +178,7 @@ impl Survey {
     }
 
     /// Sends all requests before the first page; ends early if robots.txt cannot be fetched. URLs of sitemaps go to
-    /// `listed`
-    /// as written, since there may be millions.
+    /// `listed` as written, since there may be millions.
     pub(super) async fn survey(
         &mut self,
         config: &Config,
@@ -227,8 +226,7 @@ impl Survey {
     }
 
     /// Returns the final URL of the start URL's redirects if it is inside the site, with the robots.txt of its origin
-    /// and
-    /// the rules in it. A forbidden URL is not fetched.
+    /// and the rules in it. A forbidden URL is not fetched.
     async fn home(&mut self, config: &Config, scope: &CrawlScope) -> (Url, WellKnownFile, Policy) {
         let mut home = config.start.clone();
         // per origin on the way, beginning with that of the start URL
@@ -342,8 +340,7 @@ impl Survey {
 }
 
 /// Returns the rules of a robots.txt. If the server cannot deliver it, those of the copy apply, whose text is then
-/// stored
-/// together with the failure.
+/// stored together with the failure.
 fn decide(file: &mut WellKnownFile, config: &Config) -> Policy {
     match (policy(file, config), &config.robots_copy) {
         (Policy::Unreachable, Some(copy)) if matches!(Policy::from_file(copy), Policy::Follow(_)) => {

@@ -1,7 +1,6 @@
 //! Small pages that wait to be parsed by one of the tasks that fetched them: handing a page to another thread costs
-//! more
-//! than parsing it. Pages that arrived together are parsed in a row, because the code of the parser is larger than the
-//! first-level caches, and the code of the HTTP client would evict it after every page.
+//! more than parsing it. Pages that arrived together are parsed in a row, because the code of the parser is larger than
+//! the first-level caches, and the code of the HTTP client would evict it after every page.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -10,8 +9,7 @@ use super::{fetch_task::FetchTask, parse_job::ParseJob};
 /// Maximum number of pages parsed in a row.
 const TOGETHER: usize = 16;
 /// Maximum number of their bytes, unless a single page has more: about two milliseconds, in which the thread does
-/// nothing
-/// else.
+/// nothing else.
 const MAX_BYTES: usize = 384 * 1024;
 
 /// A queue in which every `put` is followed by a `take` of the same task, so that no page is left behind.

@@ -1,6 +1,5 @@
 //! Threads that parse pages: parsing takes about a millisecond at a time, too long for the threads that poll sockets.
-//! The
-//! crawler bounds the queue by starting no fetch while it is long.
+//! The crawler bounds the queue by starting no fetch while it is long.
 
 use std::{
     collections::VecDeque,

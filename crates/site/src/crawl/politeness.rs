@@ -1,5 +1,5 @@
-//! Rate of requests to a host. Requests start some time apart; a host that responds with 429 or 503 gets half the
-//! rate, and a higher one again after a number of good responses.
+//! Rate of requests to a host. Requests start some time apart; a host that responds with 429 or 503 gets half the rate,
+//! and a higher one again after a number of good responses.
 
 use std::{
     collections::HashMap,

@@ -13,7 +13,6 @@ pub trait PreviousCrawl: Debug + Send + Sync + 'static {
     fn validators(&self, url: &Url) -> Pin<Box<dyn Future<Output = Option<Validators>> + Send + '_>>;
 
     /// Returns all facts of the page with ids of the earlier crawl, with the text if this crawl keeps texts. The facts
-    /// of
-    /// a page are handed out only once.
+    /// of a page are handed out only once.
     fn facts(&self, url: &Url) -> Pin<Box<dyn Future<Output = Option<PageFacts>> + Send + '_>>;
 }

@@ -61,8 +61,7 @@ impl Tally {
 
 impl Resume {
     /// Starts to rebuild a crawl with the same `config`. `origin` is the one saved last, `elapsed` the time that the
-    /// crawl
-    /// has already run.
+    /// crawl has already run.
     pub fn new(config: &Config, origin: Option<Origin>, elapsed: Duration) -> Self {
         // what sitemaps list is fetched again together with the other facts of the site
         let asked_again = config.again.is_some() && origin.is_none();

@@ -40,8 +40,7 @@ impl CrawlScope {
     }
 
     /// Whether a key is on the site: its host, over http or https, on the port of the start URL (or on the default
-    /// ports if
-    /// the start URL names none).
+    /// ports if the start URL names none).
     pub(super) fn is_internal(&self, key: &str) -> bool {
         let (host, port) = host_and_port(key);
         port == self.port && (self.is_own(host) || self.subdomains && self.is_under(host))
@@ -137,8 +136,7 @@ fn as_key(glob: &str) -> String {
 }
 
 /// Whether a text matches a pattern: `*` is any text; `?` is literal, since it begins a query. At worst takes the
-/// product
-/// of both lengths, because only the last star is retried after a mismatch.
+/// product of both lengths, because only the last star is retried after a mismatch.
 fn matches(glob: &str, text: &str) -> bool {
     let (glob, text) = (glob.as_bytes(), text.as_bytes());
     let (mut g, mut t) = (0, 0);

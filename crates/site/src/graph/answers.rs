@@ -5,8 +5,7 @@ use crate::{http_status::is_transient, page::UrlId, urls::provenance};
 
 impl SiteGraph {
     /// Whether the crawl got a conclusive response for a URL; an unknown host is conclusive. If links lead to a
-    /// redirect of
-    /// another site, the response at its end decides.
+    /// redirect of another site, the response at its end decides.
     pub fn is_answered(&self, id: UrlId) -> bool {
         match self.state(id) {
             State::Known | State::Blocked => false,

@@ -1,6 +1,5 @@
 //! Builds the [`SiteGraph`] page by page, so that no page has to be kept. A running crawl and a resume from stored
-//! pages
-//! use it alike.
+//! pages use it alike.
 
 use std::panic::resume_unwind;
 

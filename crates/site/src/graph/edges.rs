@@ -1,6 +1,5 @@
 //! Links of a crawl while it runs: sorted targets for each page, stored as differences in a few bits, so that 50
-//! million
-//! links take 100 MB instead of 1 GB.
+//! million links take 100 MB instead of 1 GB.
 
 use crate::leb128::{pull, push};
 
@@ -38,8 +37,7 @@ pub(super) struct Edges {
 
 impl Edges {
     /// Stores the targets of a page, sorted and without duplicates. A followed link replaces a nofollow link to the
-    /// same
-    /// target.
+    /// same target.
     pub(super) fn add(&mut self, page: u32, targets: &mut Vec<(u32, EdgeKind)>) {
         // one number per target compares without a branch
         targets.sort_unstable_by_key(|(target, kind)| u64::from(*target) << 8 | *kind as u64);

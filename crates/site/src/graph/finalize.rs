@@ -51,8 +51,7 @@ pub(super) fn mark_blocked(index: &mut SiteGraph, origin: &Origin) {
 }
 
 /// Marks pages without a link to another page of the site. A page whose links are unknown is marked as if they could
-/// lead
-/// anywhere.
+/// lead anywhere.
 pub(super) fn mark_own_links(index: &mut SiteGraph, edges: &Edges) {
     for page in 0..index.states.len() {
         // links of error pages are not stored, nor those of pages beyond the limit of edges

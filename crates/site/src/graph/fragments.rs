@@ -1,6 +1,5 @@
 //! Existence of the fragments that links name. While a crawl runs, it keeps hashes of the ids in pages and of the
-//! fragments
-//! in links to other pages; fragments without an id are missing.
+//! fragments in links to other pages; fragments without an id are missing.
 
 use std::borrow::Cow;
 
@@ -110,8 +109,7 @@ impl Fragments {
     }
 
     /// Returns the number of entries to add before the next deduplication, since a fragment named on all pages is
-    /// pushed for
-    /// each of them.
+    /// pushed for each of them.
     fn room(&self) -> usize {
         (self.thinned / 4).max(1 << 14)
     }

@@ -97,8 +97,7 @@ impl Pairs {
     }
 
     /// Returns the groups of pages that the items stand for. `pages` are sorted by item. Several pages of a single item
-    /// form a
-    /// group only if `same` is true.
+    /// form a group only if `same` is true.
     pub fn groups(mut self, pages: &[(u32, u32)], same: bool) -> Groups {
         let mut members: Vec<(u32, u32)> = pages
             .iter()

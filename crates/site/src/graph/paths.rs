@@ -17,8 +17,7 @@ const MAX_LINKS: usize = 256;
 const MAX_COMPARED: usize = 4;
 
 /// Predecessor of each URL on its path from the start, searched once, because most paths share pages. Allocated on
-/// first
-/// use. Threads that search at the same time find the same predecessor.
+/// first use. Threads that search at the same time find the same predecessor.
 #[derive(Debug, Default)]
 pub(super) struct Steps(OnceLock<Box<[AtomicU32]>>);
 
@@ -47,8 +46,7 @@ impl Steps {
 
 impl SiteGraph {
     /// Returns one of the shortest paths of links and redirects from the start to a page; `None` if the first inlinks
-    /// of its
-    /// pages do not show one.
+    /// of its pages do not show one.
     pub(crate) fn shortest_path(&self, id: UrlId) -> Option<Vec<UrlId>> {
         let mut path = vec![id];
         while let Some(at) = path.last().copied()

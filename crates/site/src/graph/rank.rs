@@ -132,9 +132,8 @@ fn followed(sources: &[u32]) -> impl Iterator<Item = u32> + '_ {
 }
 
 /// Ranks internal HTML pages; the ranks sum to 1. A link to a redirect counts for the page where it ends, a link to a
-/// page
-/// with another canonical counts for the canonical, and a link of a page to itself does not count. The rank of pages
-/// without links is distributed evenly. Returns the rank and its percentile by URL.
+/// page with another canonical counts for the canonical, and a link of a page to itself does not count. The rank of
+/// pages without links is distributed evenly. Returns the rank and its percentile by URL.
 pub(super) fn ranks(index: &SiteGraph, inlinks: &Inlinks) -> (Vec<f32>, Vec<u8>) {
     let length = index.states.len();
     let nodes: Vec<u32> = (0..length as u32).filter(|id| is_node(index, *id)).collect();

@@ -102,8 +102,7 @@ impl TitleWords {
     /// Groups pages in one language and with one intent that share at least this share of words, and all numbers.
     ///
     /// Two such sets have a word in common among the few rarest words of each, so only those are looked up (Chaudhuri,
-    /// Ganti
-    /// and Kaushik, "A Primitive Operator for Similarity Joins in Data Cleaning", ICDE 2006).
+    /// Ganti and Kaushik, "A Primitive Operator for Similarity Joins in Data Cleaning", ICDE 2006).
     pub fn groups(self, least: f64) -> Groups {
         let mut order: Vec<u32> = (0..self.pages.len() as u32)
             .filter(|i| self.pages[*i as usize].0 != NONE)

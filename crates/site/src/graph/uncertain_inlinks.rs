@@ -5,8 +5,7 @@ use crate::{page::UrlId, urls::provenance};
 
 impl SiteGraph {
     /// Returns the known indexable pages without an inlink, and those with inlinks from a single page, provided that
-    /// some
-    /// page of the site has no conclusive response; otherwise both lists are empty.
+    /// some page of the site has no conclusive response; otherwise both lists are empty.
     pub fn doubtful_inlinks(&self) -> [Vec<UrlId>; 2] {
         let internal = || {
             let ids = (0..self.len() as u32).map(UrlId);

@@ -114,8 +114,7 @@ impl Crawler {
         let (links, alternates): (Vec<UrlId>, Vec<UrlId>) =
             ids.into_iter().partition(|id| !self.is_alternate(*id));
         // The choice must not depend on what a process that died had already checked. Neither links nor alternates get
-        // less than
-        // half of the places because of the other kind.
+        // less than half of the places because of the other kind.
         let most = self.config.max_external;
         let of_alternates = alternates
             .len()
@@ -142,10 +141,8 @@ impl Crawler {
     }
 
     /// Returns the URL to fetch next in order to follow a URL's redirects to their end, with the number of redirects
-    /// that
-    /// lead there: the URL itself, or the end of its known redirects. `None` if the end is known, leads back to the
-    /// site, or
-    /// if the URL only matters as an alternate, which has to respond itself.
+    /// that lead there: the URL itself, or the end of its known redirects. `None` if the end is known, leads back to
+    /// the site, or if the URL only matters as an alternate, which has to respond itself.
     fn unasked(&self, mut id: UrlId, mut hops: u8) -> Option<(UrlId, u8)> {
         let is_followed = hops > 0
             || self.discovery.table.provenance(id) & !(provenance::HREFLANG | provenance::GIVEN) != 0;

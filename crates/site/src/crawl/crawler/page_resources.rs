@@ -49,8 +49,7 @@ fn markdown_links(text: &str) -> impl Iterator<Item = &str> {
 
 impl Crawler {
     /// Fetches the resources of pages until their time is over, unless that was done before the process died. Returns
-    /// `None`
-    /// if a batch could not be handed over.
+    /// `None` if a batch could not be handed over.
     pub(super) async fn check_resources(&mut self) -> Option<()> {
         if self.recorder.resources.is_some() && self.discovery.permit.is_none()
             || self.config.max_resources == 0

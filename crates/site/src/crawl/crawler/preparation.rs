@@ -34,8 +34,7 @@ impl Crawler {
                 () = tokio::time::sleep_until(self.deadline) => return self.stop(Termination::MaxDuration),
             };
             // Seeds come after the URLs of sitemaps, so that ids have the same order in every audit: pages that link to
-            // each other
-            // get ids near each other, and links are stored as differences.
+            // each other get ids near each other, and links are stored as differences.
             given.make_room(seeds.len());
             for (url, bits) in &seeds {
                 given.add(url, bits & provenance::GIVEN, 0);

@@ -1,6 +1,5 @@
 //! Chooses the next fetch: retries that are due, then the frontier, subject to robots.txt and to the request rate of
-//! the
-//! host.
+//! the host.
 
 use std::{panic::AssertUnwindSafe, sync::atomic::Ordering::Relaxed};
 
@@ -220,8 +219,7 @@ impl Crawler {
     }
 
     /// Queues known URLs that no link leads to, and given ones that are too many clicks away: a URL from another source
-    /// is
-    /// fetched at any depth. Returns false if there is none.
+    /// is fetched at any depth. Returns false if there is none.
     fn seed(&mut self) -> bool {
         let Discovery {
             table,
@@ -243,8 +241,7 @@ impl Crawler {
     }
 
     /// Whether robots.txt forbids a URL that will not be fetched. If the rules are unknown: whether its path already
-    /// has as
-    /// many forbidden query variants as are recorded.
+    /// has as many forbidden query variants as are recorded.
     fn is_forbidden(&self, id: UrlId) -> bool {
         let Ok(url) = Url::parse(self.discovery.table.url(id)) else {
             return false;

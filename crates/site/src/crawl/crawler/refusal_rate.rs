@@ -35,8 +35,7 @@ impl Answers {
 
 impl Crawler {
     /// Whether robots.txt forbids everything to this crawler but not to Googlebot, so that nothing is known of the
-    /// site.
-    /// Rules that forbid a page to both are a finding.
+    /// site. Rules that forbid a page to both are a finding.
     pub(super) fn is_shut_out(&self) -> bool {
         let home = self.discovery.origin.home;
         let googlebot = Robots::parse(&self.discovery.origin.robots.text).agent("Googlebot");

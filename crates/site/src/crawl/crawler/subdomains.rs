@@ -24,8 +24,7 @@ const MAX_SUBDOMAINS: usize = 100;
 
 impl Crawler {
     /// Crawls the URLs that sitemaps of other subdomains list, until no new subdomain appears. Returns `None` if a
-    /// batch
-    /// could not be handed over.
+    /// batch could not be handed over.
     pub(super) async fn subdomains(&mut self) -> Option<()> {
         let mut asked = HashSet::new();
         // a partial recrawl does this only if it reads the sitemaps of the site again
@@ -113,8 +112,7 @@ impl Crawler {
             return self.stop(why);
         }
         // A subdomain without declared sitemaps and without any at the usual places need not have one; whether a page
-        // at such a
-        // place stands for a missing file was not probed.
+        // at such a place stands for a missing file was not probed.
         let mut sitemaps = found.sitemaps.iter();
         let has_index = sitemaps.any(|sitemap| sitemap.status == Some(200) && sitemap.index);
         let sitemaps = found.sitemaps.into_iter();
