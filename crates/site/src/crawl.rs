@@ -240,7 +240,7 @@ pub enum Termination {
     MaxDuration,
     /// [`Config::max_bytes`] was used up.
     MaxBytes,
-    /// Ten requests in a row to the site failed, or more than half of its pages gave no answer or 5xx.
+    /// Ten requests in a row to the site failed, or more than half of its pages gave no response or 5xx.
     HostUnavailable,
     /// The caller cancelled.
     Cancelled,

@@ -25,7 +25,7 @@ pub(crate) fn is_plain(text: &[u8]) -> bool {
 pub(crate) struct PlainWords {
     begun: u32,
     joints: u32,
-    /// Bits of the previous block; also `spaces`.
+    /// Word characters of the previous block, as bits; `spaces` are its spaces.
     parts: u64,
     spaces: u64,
 }

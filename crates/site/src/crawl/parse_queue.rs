@@ -50,7 +50,7 @@ mod tests {
         urls::UrlTable,
     };
 
-    /// Numbers of pages taken at a time, by their bytes.
+    /// Returns the numbers of pages taken at a time, given their sizes in bytes.
     fn taken(sizes: &[usize]) -> Vec<usize> {
         let (desk, url) = (ParseQueue::default(), Url::parse("https://example.com/").unwrap());
         let mut table = UrlTable::new(1);

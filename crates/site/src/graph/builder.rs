@@ -192,7 +192,7 @@ impl GraphBuilder {
         self.index.flags[id.0 as usize] |= PageFlags::INTERNAL;
     }
 
-    /// Whether the URL's page was added.
+    /// Whether the page of a URL was added.
     pub fn is_known(&self, id: UrlId) -> bool {
         self.state(id) != State::Known
     }

@@ -40,7 +40,7 @@ const fn place(packed: u64) -> usize {
 
 macro_rules! tags {
     ($($variant:ident $name:literal $kind:expr;)*) => {
-        /// An element's name. Those that nothing here asks for are `Other`.
+        /// Name of an element. Names that the reader does not use are `Other`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(u8)]
         pub(crate) enum Tag { Other, $($variant,)* }

@@ -319,7 +319,7 @@ fn the_reader_has_another_name_when_it_reads_otherwise() {
     let bare = format!("<ul><li><a href=/>Home</a></ul>{long}")
         .replace("main>", "div>")
         .replace("article>", "div>");
-    // contents told by density, with a table within them
+    // content found by density, with a table in it
     let sentence = "<p>Words enough in one paragraph that nobody would take them for a part of some menu, whatever is beside.";
     let dense = format!(
         "<div><a href=/>Home</a></div>{0}<table><tr><th>Status<td>stable<tr><th><a href=/c>Context</a><td>all</table>{0}\

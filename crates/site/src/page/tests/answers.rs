@@ -1,4 +1,4 @@
-//! Answers as they come: status, headers and charsets.
+//! Responses: status, headers and charsets.
 
 use super::{answer, texts};
 use crate::page::{Outcome, UrlId, not_indexable};

@@ -86,7 +86,7 @@ fn many_attributes_hide_no_link() {
     assert_eq!(facts.id_hashes, [searchwright_text::hash(b"one")]);
 }
 
-/// Reads a hostile body, and returns the processor time that it took: other tests run beside it.
+/// Reads a hostile body, and returns the processor time taken, because other tests run at the same time.
 fn timed(body: &str) -> (HtmlFacts, Duration) {
     let now = || Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap();
     let start = now();
@@ -94,7 +94,7 @@ fn timed(body: &str) -> (HtmlFacts, Duration) {
     (facts, now() - start)
 }
 
-/// Enough without optimisation: reading that is not linear takes minutes.
+/// Limit that suffices without optimisation: reading that is not linear takes minutes.
 const SOON: Duration = Duration::from_secs(20);
 
 #[test]

@@ -201,7 +201,7 @@ fn much_of_it_is_cut() {
         product(&texts.concat(), ""),
         product(&"<b itemprop=a>x</b>".repeat(6_000), ""),
         "<div itemscope itemtype=https://schema.org/Thing itemprop=x>".repeat(20),
-        // as many copies as there are names, on each level
+        // as many copies as names, on each level
         product(&"<div itemscope itemprop='a b c'>".repeat(14), ""),
     ] {
         let facts = html(&body);
@@ -229,7 +229,7 @@ proptest! {
         }
     }
 
-    /// Well-formed trees are read as they were written.
+    /// Well-formed trees are read as written.
     #[test]
     fn trees_are_read_as_they_are_written(shape in proptest::collection::vec(0_u8..4, 0..60)) {
         let mut stack = vec![json!({"@type": ["Thing"]})];
