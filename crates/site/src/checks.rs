@@ -1,8 +1,8 @@
 //! Checks of pages and sites: one table, one function per check.
 //!
-//! A check is a pure function over the facts of a page, the [`SiteGraph`](crate::graph::SiteGraph) of a crawl and what is known of the
-//! site as a whole. Audits and rechecks call the same function, so that a problem that an audit
-//! found cannot look solved to a recheck for any other reason than that it is.
+//! A check is a pure function over the facts of a page, the [`SiteGraph`](crate::graph::SiteGraph) of a crawl and the
+//! facts of the site as a whole. Audits and rechecks call the same function, so a problem that an audit found is only
+//! resolved by a recheck if it is fixed.
 
 mod ai;
 mod canonicals;
@@ -68,11 +68,12 @@ use crate::{
 pub use catalogue::markdown;
 pub use dependencies::{Dependencies, is_cut, urls};
 
-/// Version of the conditions below. The major number rises when a check's condition changes its meaning, the minor one when
-/// checks are added or see more, the last one when a check no longer sees what is not there. Ids are retired, never reused.
+/// Version of the conditions below. The major number rises when the meaning of a condition changes, the minor number
+/// when checks are added or find more, the patch number when a check loses false positives. Ids are retired, never
+/// reused.
 pub const RULESET_VERSION: &str = "2.3.0";
 
-/// Severity.
+/// Severity of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
@@ -88,9 +89,9 @@ pub enum Severity {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Category {
-    /// Can URLs be fetched.
+    /// Whether URLs can be fetched.
     Crawlability,
-    /// May pages be indexed.
+    /// Whether pages may be indexed.
     Indexability,
     /// Links between pages.
     Links,
@@ -123,7 +124,7 @@ pub enum Category {
 }
 
 impl Category {
-    /// All of them, in the order of the catalogue.
+    /// All categories, in the order of the catalogue.
     pub const ALL: [Self; 16] = [
         Self::Crawlability,
         Self::Indexability,
@@ -144,7 +145,7 @@ impl Category {
     ];
 }
 
-/// Function of a check, by how much of a site it looks at.
+/// Part of a site that a check examines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
@@ -158,7 +159,7 @@ pub enum Scope {
     Site,
 }
 
-/// Pages that a recheck must fetch to tell whether a problem is gone.
+/// Data that a recheck must fetch to tell whether a problem is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RecheckMode {
@@ -168,87 +169,88 @@ pub enum RecheckMode {
     Targets,
     /// The page, compared with what the last audit stored of the others.
     Snapshot,
-    /// robots.txt, sitemaps, the home page.
+    /// robots.txt, sitemaps and the home page.
     Site,
-    /// Only another audit can tell.
+    /// None: only another audit can tell.
     Audit,
 }
 
 /// One check.
 #[derive(Clone, Copy, Debug)]
 pub struct Check {
-    /// Its name for ever.
+    /// Permanent id.
     pub id: &'static str,
-    /// A few words.
+    /// Title of a few words.
     pub title: &'static str,
-    /// Category it is listed in.
+    /// Category under which the check is listed.
     pub category: Category,
-    /// Severity.
+    /// Usual severity.
     pub severity: Severity,
-    /// Function, by how much of a site it looks at.
+    /// Part of the site that the check examines.
     pub scope: Scope,
-    /// Only a full crawl can tell that it is gone.
+    /// Whether only a full crawl can tell that the problem is gone.
     pub needs_audit: bool,
-    /// Asked only of pages that were read to their end: what is not there may be in the part that is missing.
+    /// Whether the check skips incomplete pages, because an absent element may be in the missing part.
     pub needs_whole: bool,
-    /// Facts that it needs beside the page, so that finding nothing is a proof.
+    /// Facts beside the page without which the absence of a finding proves nothing.
     pub(crate) rests_on: &'static [Prerequisite],
-    /// Severity of one finding by its evidence, where it is not the same for all.
+    /// Severity of a finding by its evidence, if it varies.
     pub(crate) degree: Option<Degree>,
-    /// Counts for the health score.
+    /// Whether findings count for the health score.
     pub scored: bool,
-    /// Stays out of the score however bad a project finds it: an opinion, or something that nobody can tell from outside.
+    /// Whether findings never count, whatever severity a project sets: an opinion, or a problem that cannot be verified
+    /// from outside.
     pub(crate) never_scored: bool,
-    /// Counts only on a page where the audit before found it too.
+    /// Whether a finding counts only on a page where the previous audit found it too.
     pub counts_if_repeated: bool,
-    /// Finds pages that are not there, so that such a page proves nothing.
+    /// Whether the check finds missing pages, so that a missing page does not resolve the problem.
     pub(crate) finds_missing_pages: bool,
-    /// Whether a page was measured, if only a browser can tell.
+    /// Whether a page was measured, for checks that need a browser.
     pub is_measured: Option<fn(&Vitals) -> bool>,
-    /// Lists that it reads and of which a page may have more than is kept: bits of [`cut`].
+    /// Lists that the check reads and that may be cut: bits of [`cut`].
     pub(crate) reads: u8,
-    /// Version of the ruleset since which its condition is another one, its thresholds aside. Whoever changes a condition sets
-    /// it, so that what it no longer finds is not taken for fixed.
+    /// Version of the ruleset in which the condition last changed, apart from thresholds. Set it with every change of a
+    /// condition, so that problems that are no longer found do not count as fixed.
     pub(crate) changed_in: Version,
-    /// The condition.
+    /// Condition of the check.
     pub description: &'static str,
     /// Cost of the problem.
     pub why_it_matters: &'static str,
-    /// Recommendation.
+    /// Recommended fix.
     pub recommendation: &'static str,
-    /// Source, a URL.
+    /// URL of the source.
     pub source: &'static str,
     pub(crate) test: Test,
-    /// Its place in the registry, which knows it.
+    /// Index in the registry, set by the registry.
     place: u16,
 }
 
-/// A check's function: evidence when the problem is there.
+/// Function of a check, which returns evidence if the problem is there.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Test {
-    /// Asked of pages that answered 200 with HTML.
+    /// Called for pages whose response is HTML with status 200.
     Html(fn(&Page<'_>, &HtmlFacts) -> Option<Value>),
-    /// Asked of every URL of the site that was fetched or refused.
+    /// Called for every URL of the site that was fetched, failed or is blocked.
     Url(fn(&Page<'_>) -> Option<Value>),
-    /// Asked once.
+    /// Called once for the site.
     Site(fn(&Site<'_>) -> Option<Value>),
 }
 
-/// Severity of a finding with this evidence.
+/// Returns the severity of a finding with this evidence.
 type Degree = fn(&Value, &Thresholds) -> Severity;
 
 impl Check {
-    /// Its place in the registry.
+    /// Returns the index in the registry.
     pub const fn place(&self) -> usize {
         self.place as usize
     }
 
-    /// Whether its findings are not all equally bad.
+    /// Whether the severity varies between findings.
     pub const fn has_degrees(&self) -> bool {
         self.degree.is_some()
     }
 
-    /// See [`RecheckMode`].
+    /// Returns the data that a recheck must fetch.
     pub const fn recheck_mode(&self) -> RecheckMode {
         match self.scope {
             _ if self.needs_audit => RecheckMode::Audit,
@@ -259,7 +261,7 @@ impl Check {
         }
     }
 
-    /// Defaults of the tables below: a notice about one page.
+    /// Creates the defaults of the tables below: a notice about one page.
     const fn notice(category: Category, test: Test) -> Self {
         Self {
             id: "",
@@ -304,7 +306,7 @@ impl Check {
     }
 }
 
-/// Lists that checks of a category read, unless they say otherwise.
+/// Returns the lists that checks of a category read by default.
 const fn lists_read(category: Category) -> u8 {
     match category {
         Category::Headings => cut::HEADINGS,
@@ -358,23 +360,23 @@ static BY_ID: LazyLock<HashMap<&'static str, usize>> = LazyLock::new(|| {
         .collect()
 });
 
-/// Every check, in the order of the catalogue.
+/// Returns all checks, in the order of the catalogue.
 pub fn registry() -> &'static [Check] {
     &REGISTRY
 }
 
-/// The check of an id.
+/// Returns the check with an id.
 pub fn find(id: &str) -> Option<&'static Check> {
     BY_ID.get(id).map(|i| &REGISTRY[*i])
 }
 
-/// A problem where it was found.
+/// A problem at the place where it was found.
 #[derive(Clone, Debug)]
 pub struct Finding {
     /// The check that failed.
     pub check: &'static Check,
-    /// Where; the start URL for problems of the site as a whole.
+    /// Page of the problem; the start URL for problems of the site as a whole.
     pub page: UrlId,
-    /// Evidence: keys by check, in camelCase; lists are cut to 20 beside a `total`.
+    /// Evidence: keys depend on the check, in camelCase; lists are cut to 20 entries beside a `total`.
     pub evidence: Value,
 }

@@ -1,9 +1,10 @@
-//! Crawls a site: robots.txt and sitemaps first, then pages breadth first, then what no link leads to,
-//! then what other sites answer that it links to or names as alternates. Knows neither database nor sockets: pages come from a
-//! [`Fetch`], facts go to a [`Sink`] in batches, and what has to stay in memory is compact columns.
+//! Crawls a site: robots.txt and sitemaps first, then pages breadth first, then URLs that no link leads to, then the
+//! URLs of other sites that the site links to or names as language alternates. The crawl knows neither database nor
+//! sockets: responses come from a [`Fetch`], facts go to a [`Sink`] in batches, and the data that has to stay in memory
+//! is kept in compact columns.
 //!
-//! One task decides everything (which page next, how fast, when to stop), fetches run as tasks of the
-//! runtime, pages are read on threads of their own. Nothing is shared, so nothing is locked.
+//! One task makes all decisions (which page is next, how fast, when to stop), fetches run as tasks of the runtime, and
+//! pages are parsed on threads of their own. Nothing is shared, so nothing is locked.
 
 mod alternates;
 mod batch;
@@ -55,67 +56,70 @@ pub use single::{Reading, Unread, read_page};
 pub struct Config {
     /// Start URL, http or https. Its host and the `www.` twin are the site.
     pub start: Url,
-    /// Other subdomains belong to the site too.
+    /// Whether other subdomains belong to the site too.
     pub include_subdomains: bool,
-    /// Patterns over path and query, `*` for any text; when there are any, only URLs that match one are crawled.
+    /// Patterns over path and query, `*` for any text. If there are any, only URLs that match one are crawled.
     pub include: Vec<String>,
-    /// Such patterns; URLs that match one are not crawled.
+    /// Patterns like those of `include`; URLs that match one are not crawled.
     pub exclude: Vec<String>,
-    /// Crawl what robots.txt forbids. Only for domains whose owner asked.
+    /// Crawls URLs that robots.txt forbids. Only for domains whose owner asked for it.
     pub ignore_robots: bool,
-    /// A copy of robots.txt at most 24 hours old, used when the server fails to give one.
+    /// Copy of robots.txt, at most 24 hours old, that is used when the server cannot deliver the file.
     pub robots_copy: Option<WellKnownFile>,
-    /// URLs known from elsewhere, each with bits of [`crate::urls::provenance::GIVEN`].
+    /// URLs known from other sources than links, each with bits of [`crate::urls::provenance::GIVEN`].
     pub seeds: Vec<(String, u8)>,
-    /// Most URLs fetched, 1 to 1,000,000.
+    /// Maximum number of fetched URLs, 1 to 1,000,000.
     pub max_pages: u32,
-    /// Most clicks from the start URL.
+    /// Maximum number of clicks from the start URL.
     pub max_depth: u16,
-    /// Most URLs fetched that differ in their query only.
+    /// Maximum number of fetched URLs that differ only in their query.
     pub max_query_variants: u32,
-    /// Longest run.
+    /// Maximum duration of the crawl.
     pub max_duration: Duration,
-    /// Most bytes of bodies on the wire.
+    /// Maximum number of body bytes on the wire.
     pub max_bytes: u64,
-    /// Most URLs known, other sites' included.
+    /// Maximum number of known URLs, including those of other sites.
     pub max_urls: usize,
-    /// Most bytes of a decoded body that are read.
+    /// Maximum number of bytes read of a decoded body.
     pub body_limit: usize,
-    /// Most links of a page that are kept.
+    /// Maximum number of links kept per page.
     pub max_links: usize,
-    /// Connections to a host.
+    /// Maximum number of simultaneous connections to a host.
     pub connections: usize,
-    /// Least time between two requests to a host begin.
+    /// Minimum time between the starts of two requests to the same host.
     pub delay: Duration,
-    /// Waits before the second and third attempt.
+    /// Delays before the second and the third attempt.
     pub retry_delays: [Duration; 2],
-    /// Most URLs of other sites that are asked: language alternates of pages, then what links lead to.
+    /// Maximum number of URLs of other sites that are fetched: language alternates of pages, then link targets.
     pub max_external: usize,
-    /// Least time between two requests to a foreign host begin.
+    /// Minimum time between the starts of two requests to the same host of another site.
     pub external_delay: Duration,
-    /// Longest time for asking other sites, after the site itself.
+    /// Maximum time for fetching from other sites, after the site itself.
     pub external_duration: Duration,
-    /// Most images, scripts and styles that are asked for, links of llms.txt beside them; 0 for none of either.
+    /// Maximum number of images, scripts and styles that are fetched, in addition to links of llms.txt; 0 fetches
+    /// neither.
     pub max_resources: usize,
-    /// Longest time for asking for them, after the links to other sites.
+    /// Maximum time for fetching resources, after the links to other sites.
     pub resource_duration: Duration,
-    /// Pages after which a batch is saved; fewer are saved after a second, and more where saving takes longer than fetching.
+    /// Number of pages after which a batch is saved. A batch is smaller when a second has passed, and larger when
+    /// saving takes longer than fetching.
     pub batch_pages: usize,
-    /// Chooses the jitter and the made-up URLs.
+    /// Seed of the jitter and of the made-up URLs.
     pub seed: u64,
-    /// Fetch only this of a crawl that is resumed, past every cache.
+    /// The only pages of a resumed crawl to fetch, bypassing every cache.
     pub again: Option<PartialRecrawl>,
-    /// Numbers in the conditions of checks that are looked at while pages are read and when texts are compared.
+    /// Limits that checks use while pages are parsed and when texts are compared.
     pub thresholds: Thresholds,
-    /// The previous crawl; pages are asked for only if they have changed since. `None` asks for all of them whole.
+    /// The previous crawl: pages are fetched conditionally, only if they have changed since. `None` fetches all pages
+    /// in full.
     pub earlier: Option<Arc<dyn PreviousCrawl>>,
-    /// Whether the main text of a page that is read now is wanted.
+    /// Whether the main text of a page that is being parsed is needed.
     pub wants_texts: Arc<AtomicBool>,
 }
 
 impl Config {
-    /// The defaults of contract.md section 7 and domain.md section 1.1. Time and bytes grow with
-    /// `max_pages`: 150 ms a page and at least 2 h, 1 MiB a page and at least 1 GiB.
+    /// Creates the defaults of contract.md section 7 and domain.md section 1.1. The limits of time and bytes grow with
+    /// `max_pages`: 150 ms per page and at least 2 h, 1 MiB per page and at least 1 GiB.
     pub fn new(start: Url, max_pages: u32) -> Self {
         Self {
             start,
@@ -142,7 +146,7 @@ impl Config {
             external_duration: Duration::from_secs(5 * 60),
             max_resources: 1_000,
             resource_duration: Duration::from_secs(2 * 60),
-            // those of some batches are in memory at once
+            // several batches are in memory at once
             batch_pages: 64,
             seed: 0,
             again: None,
@@ -153,80 +157,80 @@ impl Config {
     }
 }
 
-/// A URL that became known.
+/// A URL that the crawl discovered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Discovered {
-    /// Its id; each batch continues where the last one ended.
+    /// Id of the URL; each batch continues where the last one ended.
     pub id: UrlId,
-    /// Normalised form.
+    /// Normalised URL.
     pub key: Box<str>,
-    /// The form to fetch.
+    /// URL as it is fetched.
     pub url: Box<str>,
-    /// Clicks from the start URL as known now; a URL found without a link may get one later.
+    /// Clicks from the start URL as far as known; a URL discovered without a link may get a depth later.
     pub depth: Option<u16>,
-    /// Bits of [`crate::urls::provenance`] as known now.
+    /// Bits of [`crate::urls::provenance`] as far as known.
     pub provenance: u8,
-    /// On the site being crawled.
+    /// Whether the URL is on the site being crawled.
     pub internal: bool,
-    /// Day of its last change by a sitemap, since the Unix epoch; 0 when none does.
+    /// Day of the last change according to a sitemap, in days since the Unix epoch; 0 if no sitemap names one.
     pub day: u16,
 }
 
 /// A page that was fetched, failed or is blocked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CrawledPage {
-    /// Its facts.
+    /// Facts of the page.
     pub facts: PageFacts,
-    /// Clicks from the start URL; `None` when not reached by links.
+    /// Clicks from the start URL; `None` if no link leads to the page.
     pub depth: Option<u16>,
 }
 
-/// Counters, of URLs of the site.
+/// Counters of the URLs of the site.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
-    /// Known.
+    /// Number of known URLs.
     pub discovered: u32,
-    /// Answered, and saved with this batch or before.
+    /// Number of URLs with a response, saved with this batch or earlier.
     pub fetched: u32,
-    /// Waiting or being fetched.
+    /// Number of URLs that wait or are being fetched.
     pub queued: u32,
-    /// Without an answer after all attempts.
+    /// Number of URLs without a response after all attempts.
     pub failed: u32,
-    /// Forbidden by robots.txt.
+    /// Number of URLs that robots.txt forbids.
     pub blocked: u32,
 }
 
-/// Facts that are saved together, in one transaction: a page names ids of `discovered`.
+/// Facts that are saved together, in one transaction, because pages refer to ids of `discovered`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Batch {
-    /// URLs that became known since the last batch, by id.
+    /// URLs discovered since the last batch, by id.
     pub discovered: Vec<Discovered>,
-    /// Pages since the last batch; checked links to other sites are among them.
+    /// Pages since the last batch, including checked links to other sites.
     pub pages: Vec<CrawledPage>,
-    /// Set when it became known or changed.
+    /// Facts of the site beside its pages, if they became known or changed.
     pub origin: Option<Origin>,
-    /// Resources of pages, when they were asked for.
+    /// Resources of pages, if they were fetched.
     pub resources: Option<Vec<Resource>>,
-    /// With this batch.
+    /// Counters as of this batch.
     pub progress: Progress,
 }
 
-/// Saving failed; the crawl ends at once.
+/// Error of saving a batch; the crawl ends at once.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot save crawled pages")]
 pub struct SinkError(#[source] pub Box<dyn std::error::Error + Send + Sync>);
 
-/// Receiver of the facts.
+/// Receiver of the facts of a crawl.
 pub trait Sink: Send {
-    /// Saves a batch durably. Called with one batch at a time; the crawl goes on meanwhile.
+    /// Saves a batch durably. Called with one batch at a time, while the crawl goes on.
     fn save(&mut self, batch: Batch) -> impl Future<Output = Result<(), SinkError>> + Send;
 }
 
-/// Reason that the crawl ended.
+/// Reason why the crawl ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Termination {
-    /// Nothing left to fetch.
+    /// Nothing was left to fetch.
     Complete,
     /// [`Config::max_pages`] was reached.
     MaxPages,
@@ -236,20 +240,20 @@ pub enum Termination {
     MaxDuration,
     /// [`Config::max_bytes`] was used up.
     MaxBytes,
-    /// Ten requests in a row to the site failed, or more than half of its pages gave no answer or 5xx.
+    /// Ten requests in a row to the site failed, or more than half of its pages gave no response or 5xx.
     HostUnavailable,
     /// The caller cancelled.
     Cancelled,
     /// robots.txt could not be fetched, which forbids everything (RFC 9309 section 2.3.1.4).
     RobotsUnreachable,
-    /// More than half of the pages were refused: 401, 403, 429, 451, or the challenge of a firewall.
+    /// More than half of the pages were refused: status 401, 403, 429 or 451, or the challenge of a firewall.
     Blocked,
     /// URLs beyond [`Config::max_query_variants`] of a path were left out.
     MaxQueryVariants,
 }
 
 impl Termination {
-    /// The word for it in answers.
+    /// Returns the code of the reason in API responses.
     pub const fn code(self) -> &'static str {
         match self {
             Self::Complete => "complete",
@@ -269,36 +273,36 @@ impl Termination {
 /// Result of a crawl once every batch is saved.
 #[derive(Debug)]
 pub struct Ending {
-    /// Reason that it ended.
+    /// Reason why the crawl ended.
     pub termination: Termination,
     /// The crawl as a graph.
     pub index: SiteGraph,
-    /// The site beside its pages.
+    /// Facts of the site beside its pages.
     pub origin: Origin,
-    /// The last counters.
+    /// Final counters.
     pub progress: Progress,
-    /// Pages of the site that answered, be it that they are not there; refusals and 5xx are no such answers.
+    /// Number of pages of the site with a conclusive response, 404 included; refusals and 5xx do not count.
     pub answered: u32,
 }
 
-/// Lets another thread of the runtime run, before one works for a millisecond or more.
+/// Lets another thread of the runtime run before this one works for a millisecond or more.
 ///
-/// A task that is woken by one that runs waits for its end in a slot of which no other thread takes it, until another is woken; and
-/// a thread that sleeps does not see to sockets when the one that did so last has work to do. Two tasks that do nothing clear
-/// the slot and wake a thread that sleeps, if one does.
+/// A task that is woken by a running task waits in a slot of the same thread until that task ends; no other thread
+/// takes it from there until another task is woken. And a sleeping thread does not poll the sockets while the thread
+/// that polled last has work to do. Spawning two empty tasks clears the slot and wakes a sleeping thread, if there is
+/// one.
 pub fn let_others_run() {
     for _ in 0..2 {
         tokio::spawn(std::future::ready(()));
     }
 }
 
-/// Tells the time in milliseconds since the Unix epoch.
+/// Returns the time in milliseconds since the Unix epoch.
 pub type Clock = Arc<dyn Fn() -> i64 + Send + Sync>;
 
-/// Crawls until done, cut short or cancelled. Waits for every batch to be saved.
+/// Crawls until done, cut short or cancelled, and waits until every batch is saved.
 ///
-/// `resume` continues a crawl whose process died, with the same `config`; the result is that of a crawl
-/// that was never disturbed.
+/// `resume` continues a crawl whose process died, with the same `config`; the result is that of an uninterrupted crawl.
 pub async fn crawl(
     config: Config,
     fetcher: Arc<dyn Fetch>,
@@ -313,7 +317,7 @@ pub async fn crawl(
         while let Some(batch) = waiting.recv().await {
             sink.save(batch).await?;
         }
-        // Dropped here, so that a crawl whose batches cannot be saved stops.
+        // dropped here, so that a crawl whose batches cannot be saved stops
         drop(waiting);
         Ok(())
     };

@@ -1,16 +1,16 @@
-//! Dates as pages and sitemaps write them.
+//! Dates in pages and sitemaps.
 
 mod w3c;
 
 pub use w3c::w3c_datetime_ms;
 
-/// Milliseconds of a day.
+/// Milliseconds per day.
 pub(crate) const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// Milliseconds of a 30-day month, near enough for "older than two years".
+/// Milliseconds per mean month (30.44 days), precise enough for "older than two years".
 pub(crate) const MONTH_MS: i64 = 2_629_746_000;
 
-/// An ISO 8601 date or time in milliseconds since the Unix epoch; a missing zone is UTC.
+/// Parses an ISO 8601 date or time to milliseconds since the Unix epoch; without a zone it is UTC.
 pub(crate) fn iso_ms(text: &str) -> Option<i64> {
     let text = text.trim();
     if !text.is_ascii() {
@@ -34,7 +34,7 @@ pub(crate) fn iso_ms(text: &str) -> Option<i64> {
     w3c_datetime_ms(&text)
 }
 
-/// The day of an instant in UTC, `2026-06-01`.
+/// Returns the day of a time in UTC, such as `2026-06-01`.
 pub(crate) fn day(ms: i64) -> String {
     // Hinnant, chrono-Compatible Low-Level Date Algorithms, civil_from_days: years begin in March, so that a leap day is the last
     let days = ms.div_euclid(DAY_MS).clamp(0, 1_000_000) + 719_468;
@@ -49,15 +49,15 @@ pub(crate) fn day(ms: i64) -> String {
         from_march - 9
     };
     let year = era * 400 + years + i64::from(month <= 2);
-    // a check says it of nearly every page of some sites, and the formatter took a quarter of its time
+    // some sites have it in evidence of nearly every page, and the formatter took a quarter of the check's time
     let digit = |number: i64, place: i64| char::from(b'0' + (number / place % 10) as u8);
     let year = [1000, 100, 10, 1].map(|place| digit(year, place));
     let [month, day] = [month, day].map(|number| ['-', digit(number, 10), digit(number, 1)]);
     year.into_iter().chain(month).chain(day).collect()
 }
 
-/// A date in any of the forms that `unavailable_after` may have: ISO 8601, or those of e-mail and HTTP, of
-/// which the day is enough.
+/// Parses a date in any form allowed for `unavailable_after`: ISO 8601, or those of e-mail and HTTP, of which only the
+/// day is used.
 pub(crate) fn any_ms(text: &str) -> Option<i64> {
     const MONTHS: [&str; 12] = [
         "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",

@@ -1,5 +1,5 @@
-//! One HTTP exchange, as the crawler sees it. The client that performs it is passed in, because
-//! which addresses may be reached is not the crawler's to decide.
+//! One HTTP exchange as the crawler sees it. The client is passed in, because the crawler does not decide which
+//! addresses may be reached.
 
 use std::{future::Future, pin::Pin, time::Duration};
 
@@ -17,77 +17,77 @@ pub enum Method {
     Head,
 }
 
-/// One request. Redirects are never followed by the fetcher: each hop is a record of its own.
+/// One request. The fetcher never follows redirects: each hop is a request of its own.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// Absolute http or https URL without fragment.
     pub url: Url,
     /// GET or HEAD.
     pub method: Method,
-    /// Most bytes to keep of the decoded body; what follows is cut and noted in `cut`.
+    /// Maximum number of bytes kept of the decoded body; a longer body is cut and marked in `cut`.
     pub body_limit: usize,
-    /// Bypass caches on the way (`Cache-Control: no-cache`), as a recheck must.
+    /// Whether to bypass intermediate caches (`Cache-Control: no-cache`), as a recheck must.
     pub fresh: bool,
-    /// It is shown as a picture, whatever its name says: servers choose the format by what is accepted.
+    /// Whether the URL is shown as an image, whatever its name: servers choose the format by `Accept`.
     pub picture: bool,
-    /// Ask for the page only if it is another than the one these belong to; 304 says that it is not.
+    /// Validators of a known version, for a conditional request; status 304 means that it is unchanged.
     pub unless: Option<Box<Validators>>,
 }
 
-/// By what a server tells whether a page is still the one that was read (RFC 9110 section 8.8): as it sent them.
+/// Validators of a response (RFC 9110 section 8.8), as sent by the server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Validators {
-    /// `ETag`, weak ones too: what they leave open, a byte here or there, is nothing that checks look at.
+    /// `ETag`, also a weak one: changes that it ignores do not matter to checks.
     pub etag: Option<Box<str>>,
     /// `Last-Modified`.
     pub last_modified: Option<Box<str>>,
-    /// Time at which the page was read whole, in milliseconds since the Unix epoch.
+    /// Time at which the page was fetched in full, in milliseconds since the Unix epoch.
     pub read_at_ms: i64,
 }
 
-/// Reason that a body ends before its end.
+/// Reason why a body is incomplete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cut {
-    /// The decoded body was longer than the limit.
+    /// The decoded body exceeded the limit.
     Size,
-    /// The body inflated by more than 100:1 after its first MiB: a decompression bomb.
+    /// The body inflated by more than 100:1 after its first MiB, as a decompression bomb does.
     Ratio,
-    /// The total time of the exchange ran out while the body was trickling in.
+    /// The total time of the exchange ran out while the body was arriving.
     Time,
 }
 
-/// Connection that an answer came over.
+/// Connection of a response.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Connection {
-    /// HTTP/2 or newer.
+    /// Whether the connection is HTTP/2 or newer.
     pub multiplexed: bool,
-    /// Expiry of the server's certificate, milliseconds since the Unix epoch; `None` without TLS or where it is not known.
+    /// Expiry of the server's certificate in milliseconds since the Unix epoch; `None` without TLS or if unknown.
     pub certificate_until_ms: Option<i64>,
 }
 
-/// One answer.
+/// One response.
 #[derive(Clone, Debug)]
 pub struct Response {
     /// Status code, 100 to 599.
     pub status: u16,
-    /// As received.
+    /// Headers as received.
     pub headers: HeaderMap,
-    /// Decoded body (gzip and br undone), at most `body_limit` bytes.
+    /// Body after decoding of gzip and br, at most `body_limit` bytes.
     pub body: Bytes,
-    /// Bytes of the body on the wire.
+    /// Number of bytes of the body on the wire.
     pub wire_bytes: u64,
-    /// Set when the body is not whole.
+    /// Reason why the body is incomplete, if it is.
     pub cut: Option<Cut>,
-    /// From sending the request to the first byte of the answer.
+    /// Time from sending the request to the first byte of the response.
     pub ttfb: Duration,
-    /// Its connection.
+    /// Connection of the response.
     pub connection: Connection,
 }
 
 #[cfg(test)]
 impl Response {
-    /// An answer that came whole and soon.
+    /// Creates a complete and fast response.
     pub(crate) fn new(status: u16, headers: &[(&'static str, &str)], body: &[u8]) -> Self {
         let mut map = HeaderMap::new();
         for (name, value) in headers {
@@ -109,18 +109,18 @@ impl Response {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fault {
-    /// It is over, or has not begun.
+    /// Expired, or not valid yet.
     Expired,
-    /// It is for other names.
+    /// Issued for other names.
     WrongName,
-    /// It leads to no authority that is trusted.
+    /// Not signed by a trusted authority.
     UnknownIssuer,
     /// Revoked, malformed, or not meant for servers.
     Invalid,
 }
 
 impl Fault {
-    /// The word for it in evidence.
+    /// Returns the code of the fault in evidence.
     pub const fn code(self) -> &'static str {
         match self {
             Self::Expired => "expired",
@@ -131,29 +131,29 @@ impl Fault {
     }
 }
 
-/// Reason that there is no answer.
+/// Reason why there is no response.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 pub enum FetchError {
-    /// The address guard refused: private, loopback, link-local, metadata, or not http(s).
+    /// The address guard refused the URL: private, loopback, link-local, metadata, or not http(s).
     #[error("address not allowed")]
     Denied,
     /// The name does not resolve (NXDOMAIN or no addresses).
     #[error("host name does not resolve")]
     Dns,
-    /// Refused or unreachable.
+    /// The connection was refused, or the host is unreachable.
     #[error("could not connect")]
     Connect,
-    /// The handshake failed for another reason than the certificate.
+    /// The TLS handshake failed for another reason than the certificate.
     #[error("TLS failed")]
     Tls,
-    /// DNS, connect, first byte or total time ran out.
+    /// The time for DNS, connecting, the first byte or the whole exchange ran out.
     #[error("timed out")]
     Timeout,
-    /// The connection ended or the answer was not HTTP.
+    /// The connection ended early, or the response was not HTTP.
     #[error("connection broken")]
     Broken,
-    /// The server's certificate is not valid. Stored, like the others, by its place in this list.
+    /// The server's certificate is not valid. Like the other variants, stored by its position in this list.
     #[error("certificate not valid")]
     Certificate(Fault),
 }
@@ -161,8 +161,8 @@ pub enum FetchError {
 /// Result of a fetch.
 pub type Fetched = Result<Response, FetchError>;
 
-/// Performs requests through the guard. Object safe, shared by all connections of a crawl.
+/// Performs requests through the address guard. Object safe; shared by all connections of a crawl.
 pub trait Fetch: Send + Sync + 'static {
-    /// Performs one exchange. Never retries, never follows a redirect, always ends in bounded time.
+    /// Performs one exchange. Never retries or follows a redirect, and always ends in bounded time.
     fn fetch(&self, request: Request) -> Pin<Box<dyn Future<Output = Fetched> + Send + '_>>;
 }

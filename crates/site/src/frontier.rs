@@ -1,7 +1,6 @@
-//! Queue of URLs. Breadth first by clicks from the start URL, and within one depth in an order
-//! that depends on the URLs alone: URLs without a query first, then by key. A depth begins when the
-//! one before it is finished, so a crawl cut short by its limits takes the same pages every time, and
-//! a resumed one goes on as if it had never stopped.
+//! Queue of URLs. The order is breadth first by clicks from the start URL; within a depth it depends only on the URLs:
+//! first those without a query, then by key. A depth begins when the one before is finished, so a crawl that its limits
+//! cut short takes the same pages every time, and a resumed crawl continues as if it had never stopped.
 //!
 //! A redirect is no click: its target belongs to the same depth, in a round of its own.
 
@@ -9,19 +8,19 @@ use std::collections::HashMap;
 
 use crate::{page::UrlId, urls::UrlTable};
 
-/// Longest chain of redirects that is followed, as Googlebot does.
+/// Maximum length of a redirect chain that is followed, like Googlebot's.
 pub const HOP_LIMIT: u8 = 10;
 
 const UNREACHED: u16 = u16::MAX;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Place {
-    /// Not to be fetched as far as is known.
+    /// Not queued so far.
     #[default]
     None,
     /// Queued, handed out or finished.
     Taken,
-    /// Reached, but deeper than the limit.
+    /// Reachable, but deeper than the limit.
     Beyond,
 }
 
@@ -30,24 +29,24 @@ enum Place {
 pub struct Frontier {
     places: Vec<Place>,
     depths: Vec<u16>,
-    /// Length of the redirect chain that led to a URL, where there is one.
+    /// Length of the redirect chain that led to a URL, if there is one.
     hops: HashMap<u32, u8>,
-    /// Being handed out: the next one is the last.
+    /// URLs being handed out, the next one last.
     now: Vec<u32>,
-    /// Redirect targets of this depth.
+    /// Redirect targets of the current depth.
     round: Vec<u32>,
-    /// One click deeper.
+    /// URLs one click deeper.
     deeper: Vec<u32>,
-    /// Handed out and not finished.
+    /// Number of URLs handed out and not finished.
     open: usize,
     level: u16,
     max_depth: u16,
-    /// Still following links from the start URL.
+    /// Whether links from the start URL are still being followed.
     linked: bool,
 }
 
 impl Frontier {
-    /// A crawl that begins at `start` and goes `max_depth` clicks deep.
+    /// Creates the queue of a crawl that begins at `start` and goes `max_depth` clicks deep.
     pub fn new(start: UrlId, max_depth: u16) -> Self {
         let mut frontier = Self {
             places: Vec::new(),
@@ -66,8 +65,8 @@ impl Frontier {
         frontier
     }
 
-    /// The next URL to fetch; call [`Self::finished`] when it is. `None` when nothing can be handed out
-    /// until something open is finished, or, with nothing open, when all is done.
+    /// Returns the next URL to fetch; call [`Self::finished`] once it is done. `None` if an open URL has to be finished
+    /// first or, with nothing open, if all is done.
     pub fn next(&mut self, urls: &UrlTable) -> Option<UrlId> {
         while self.now.is_empty() {
             if self.open > 0 {
@@ -78,7 +77,7 @@ impl Frontier {
             } else if !self.deeper.is_empty() {
                 self.level += 1;
                 self.now = std::mem::take(&mut self.deeper);
-                // A redirect may have lifted some of them to the depth above.
+                // a redirect may have lifted some of them to the depth above
                 let (depths, level) = (&self.depths, self.level);
                 self.now.retain(|id| depths[*id as usize] == level);
             } else {
@@ -90,17 +89,17 @@ impl Frontier {
         self.now.pop().map(UrlId)
     }
 
-    /// A URL that was handed out needs nothing more; everything it leads to has been offered.
+    /// Finishes a URL that was handed out, after all its targets were offered.
     pub fn finished(&mut self) {
         self.open = self.open.saturating_sub(1);
     }
 
-    /// Nothing is queued and nothing open.
+    /// Whether nothing is queued and nothing open.
     pub fn is_idle(&self) -> bool {
         self.open == 0 && self.now.is_empty() && self.round.is_empty() && self.deeper.is_empty()
     }
 
-    /// A page handed out links to `target`, which is to be crawled.
+    /// Offers the target of a link, which is to be crawled, from a page that was handed out.
     pub fn offer_link(&mut self, target: UrlId) {
         if !self.linked || self.place_of(target) != Place::None {
             return;
@@ -114,14 +113,14 @@ impl Frontier {
         self.deeper.push(target.0);
     }
 
-    /// `from`, handed out, redirects to `target`, which is to be crawled. False when the chain is longer
-    /// than [`HOP_LIMIT`].
+    /// Offers the target of a redirect, which is to be crawled, from a URL that was handed out. Returns false if the
+    /// chain is longer than [`HOP_LIMIT`].
     pub fn offer_redirect(&mut self, from: UrlId, target: UrlId) -> bool {
         let hops = self.hops.get(&from.0).map_or(1, |hops| hops + 1);
         if hops > HOP_LIMIT {
             return false;
         }
-        // The shortest chain counts, and a URL already taken keeps its own.
+        // the shortest chain counts, and a URL that is already taken keeps its own
         let lifted = self.linked
             && self.place_of(target) == Place::Taken
             && self.depths[target.0 as usize] == self.level + 1;
@@ -136,8 +135,9 @@ impl Frontier {
         true
     }
 
-    /// Queues URLs that no link leads to within the depth limit, with those found through them later; call when idle. They
-    /// have no depth, but rounds are counted against the depth limit. False when there is none, or the limit is reached.
+    /// Queues URLs that no link reaches within the depth limit, together with those found through them later; call when
+    /// idle. They have no depth, but rounds count towards the depth limit. Returns false if there is none, or the limit
+    /// is reached.
     pub fn seed(&mut self, urls: impl Iterator<Item = UrlId>) -> bool {
         let first = self.linked;
         self.level = if first { 0 } else { self.level + 1 };
@@ -173,7 +173,7 @@ impl Frontier {
         self.place_of(id) == Place::Beyond
     }
 
-    /// Clicks from the start URL.
+    /// Returns the clicks from the start URL.
     pub fn depth(&self, id: UrlId) -> Option<u16> {
         self.depths
             .get(id.0 as usize)
@@ -181,17 +181,17 @@ impl Frontier {
             .filter(|d| *d != UNREACHED)
     }
 
-    /// URLs queued, those handed out not counted.
+    /// Returns the number of queued URLs, without those handed out.
     pub fn queued(&self) -> usize {
         self.now.len() + self.round.len() + self.deeper.len()
     }
 
-    /// URLs that lie deeper than the limit.
+    /// Returns the number of URLs deeper than the limit.
     pub fn beyond(&self) -> usize {
         self.places.iter().filter(|p| **p == Place::Beyond).count()
     }
 
-    /// Depths of all URLs, `u16::MAX` where there is none.
+    /// Returns the depths of all URLs, `u16::MAX` for those without one.
     pub fn into_depths(self) -> Vec<u16> {
         let mut depths = self.depths;
         for (depth, place) in depths.iter_mut().zip(&self.places) {
@@ -216,7 +216,7 @@ impl Frontier {
     }
 }
 
-/// Descending, because the last is taken first: those with a query last of all.
+/// Sorts in descending order, because the last one is taken first: URLs with a query are taken last.
 fn sort(ids: &mut Vec<u32>, urls: &UrlTable) {
     let key = |id: u32| urls.key(UrlId(id));
     let (mut last, mut first): (Vec<u32>, Vec<u32>) = ids.drain(..).partition(|id| key(*id).contains('?'));
@@ -283,7 +283,7 @@ mod tests {
         frontier.offer_link(UrlId(2));
         frontier.finished();
         assert_eq!(drain(&mut frontier, &urls), [2]);
-        // 3 is too deep by a link, but not by a redirect.
+        // 3 is too deep by a link, but not by a redirect
         frontier.offer_link(UrlId(3));
         assert_eq!(frontier.beyond(), 1);
         assert!(frontier.offer_redirect(UrlId(2), UrlId(3)));
@@ -330,7 +330,7 @@ mod tests {
         assert_eq!(frontier.into_depths(), [0, UNREACHED, UNREACHED, UNREACHED]);
     }
 
-    /// Clicks by the definition: a link costs one, a redirect nothing.
+    /// Computes clicks by the definition: a link costs one, a redirect nothing.
     fn clicks(links: &[Vec<usize>], redirects: &[Option<usize>]) -> Vec<u16> {
         let mut clicks = vec![UNREACHED; links.len()];
         let mut queue = VecDeque::from([(0, 0)]);

@@ -1,5 +1,5 @@
-//! The crawl as a graph: one row per known URL in compact columns, so that a million pages fit in
-//! memory. Checks that need more than one page read it.
+//! The crawl as a graph: one row per known URL in compact columns, so that a million pages fit in memory. Checks that
+//! need more than one page read it.
 
 mod answers;
 mod builder;
@@ -33,162 +33,163 @@ use crate::{dates::DAY_MS, page::UrlId, resources::Resources, vitals::Vitals};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum State {
-    /// Known, not fetched (limit reached, or outside the crawl).
+    /// Known but not fetched, because a limit was reached or the URL is outside the crawl.
     #[default]
     Known,
-    /// Answered with HTML that is not a redirect.
+    /// The response is HTML and not a redirect.
     Html,
-    /// Answered with something else.
+    /// The response is neither HTML nor a redirect.
     Other,
-    /// Answered with 3xx.
+    /// The response is a redirect (3xx).
     Redirect,
-    /// No answer after all attempts.
+    /// No response after all attempts.
     Failed,
     /// Disallowed by robots.txt.
     Blocked,
 }
 
-/// A whole crawl. Columns are indexed by [`UrlId`]; built by `crawl`, read by `checks`.
+/// A whole crawl. Columns are indexed by [`UrlId`]; `crawl` builds it, `checks` read it.
 #[derive(Debug, Default)]
 pub struct SiteGraph {
-    /// Normalised URLs, one after the other.
+    /// Normalised URLs, concatenated.
     pub(crate) keys: String,
     /// End of each key in `keys`.
     pub(crate) key_ends: Vec<u32>,
-    /// See [`State`].
+    /// State of each URL.
     pub(crate) states: Vec<State>,
     /// Bits of [`crate::urls::provenance`].
     pub(crate) provenance: Vec<u8>,
-    /// Days since the Unix epoch when sitemaps say that URLs were last changed, 0 when none does; as long as needed.
+    /// Day of the last change according to sitemaps, in days since the Unix epoch; 0 if unknown. Ends with the last
+    /// known day.
     pub(crate) days: Vec<u16>,
-    /// HTTP status, 0 when there is none.
+    /// HTTP status, 0 if there is none.
     pub(crate) statuses: Vec<u16>,
-    /// See [`PageFlags`].
+    /// Flags of each URL.
     pub(crate) flags: Vec<PageFlags>,
-    /// Clicks from the start URL, `u16::MAX` when not reached by links.
+    /// Clicks from the start URL; `u16::MAX` if no link leads to the URL.
     pub(crate) depths: Vec<u16>,
-    /// Redirect target, `u32::MAX` when none.
+    /// Redirect target, `u32::MAX` if there is none.
     pub(crate) redirects: Vec<u32>,
-    /// Ends of redirects, with the URL that they begin at; sorted.
+    /// Pairs of the final URL of a redirect chain and the URL that it starts from; sorted.
     pub(crate) redirected: Vec<(u32, u32)>,
-    /// Canonical target, `u32::MAX` when none.
+    /// Canonical target, `u32::MAX` if there is none.
     pub(crate) canonicals: Vec<u32>,
-    /// Hash of the folded title, description, first h1 and main text; 0 when absent.
+    /// Hashes of the folded title, description, first h1 and main text; 0 if absent.
     pub(crate) titles: Vec<u64>,
     pub(crate) descriptions: Vec<u64>,
     pub(crate) h1s: Vec<u64>,
     pub(crate) texts: Vec<u64>,
-    /// First letters of the language that the page declares; zeros when it declares none of two letters.
+    /// Language that the page declares, if its code has two letters; zeros otherwise.
     pub(crate) languages: Vec<[u8; 2]>,
-    /// Pages and their language alternates, sorted.
+    /// Pairs of a page and its language alternate, sorted.
     pub(crate) alternates: Vec<(u32, u32)>,
     /// Sources of links to each URL.
     pub(crate) inlinks: Inlinks,
-    /// Share of internal PageRank, summing to 1 over internal HTML pages.
+    /// Share of internal PageRank; the shares of internal HTML pages sum to 1.
     pub(crate) ranks: Vec<f32>,
-    /// Percentile of the rank, 0 to 100; `u8::MAX` when the URL has no rank.
+    /// Percentile of the rank, 0 to 100; `u8::MAX` if the URL has no rank.
     pub(crate) scores: Vec<u8>,
-    /// Indexable pages that share a title (description, h1, text): sorted by (hash, id), groups of two or more only.
+    /// Indexable pages that share a title (description, h1, text), sorted by (hash, id); only groups of two or more.
     pub(crate) groups: [Vec<(u64, u32)>; 4],
-    /// Indexable pages whose texts are nearly the same.
+    /// Groups of indexable pages with nearly identical texts.
     pub(crate) near: near_duplicates::Groups,
-    /// Indexable pages about the same.
+    /// Groups of indexable pages about the same topic.
     pub(crate) topics: near_duplicates::Groups,
-    /// Resources of pages, as far as they were asked for.
+    /// Resources of pages, as far as they were fetched.
     pub(crate) resources: Resources,
-    /// Temporary redirects that the audit before this one saw too, and since when, milliseconds since the Unix epoch;
-    /// sorted.
+    /// Temporary redirects that the previous audit saw too, with the time of their first sighting in milliseconds since
+    /// the Unix epoch; sorted.
     pub(crate) temporary: Vec<(u32, i64)>,
-    /// Pages that say what made-up URLs answer, and how alike they are, percent; sorted.
+    /// Pages that resemble the response to a made-up URL, with their similarity in percent; sorted.
     pub(crate) not_found: Vec<(u32, u8)>,
-    /// Text of the home page, as far as others can be compared with it.
+    /// Text of the home page, as far as other pages can be compared with it.
     pub(crate) home: Home,
-    /// Parts of pages that links from other pages name and that are not there.
+    /// Fragments that links from other pages name and that do not exist in their target.
     missing: fragments::Missing,
-    /// Steps on the ways from the start.
+    /// Predecessors on the shortest paths from the start URL.
     steps: paths::Steps,
     /// Pages that were published for the same keyword.
     pub(crate) aims: keyword_targets::KeywordTargets,
-    /// See [`SiteGraph::set_uncertain_inlinks`]; sorted.
+    /// Pages set by [`SiteGraph::set_uncertain_inlinks`]; sorted.
     doubtful: Vec<u32>,
-    /// URLs that gave no answer in the audit before this one either; sorted.
+    /// URLs without a response in the previous audit; sorted.
     pub(crate) silent: Vec<u32>,
-    /// Name of the project's brand; the crawl does not know it.
+    /// Name of the project's brand, which the crawl does not know.
     pub(crate) brand: Option<Box<str>>,
     /// Core Web Vitals of the pages that were measured; sorted.
     pub(crate) vitals: Vec<(UrlId, Vitals)>,
-    /// The crawl saw every URL it knew: orphans and absences may be told.
+    /// Whether the crawl fetched every URL it knew, so that orphans and absences can be reported.
     pub(crate) complete: bool,
-    /// Paths whose query variants went over the limit: the first URL left out, and how many were.
+    /// Paths with more query variants than the limit: the first URL left out, and the number of those left out.
     pub(crate) traps: Vec<(u32, u32)>,
 }
 
-/// The text of the home page.
+/// Text of the home page.
 #[derive(Debug, Default)]
 pub(crate) struct Home {
-    /// Of a page that may be indexed and says enough.
+    /// Sketch of the text, if the page is indexable and its text is long enough.
     pub sketch: Option<Sketch>,
-    /// Words of the main text, at most 65,535; 0 when the page is no page.
+    /// Number of words of the main text, at most 65,535; 0 if there is no HTML page.
     pub words: u16,
 }
 
 /// Kind of duplicate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Same {
-    /// Folded title.
+    /// Same folded title.
     Title,
-    /// Folded meta description.
+    /// Same folded meta description.
     Description,
-    /// Folded first h1.
+    /// Same folded first h1.
     H1,
-    /// Folded main text.
+    /// Same folded main text.
     Text,
 }
 
-/// The way from a URL through its redirects.
+/// Redirect chain of a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hops {
-    /// Every URL visited, the first one included.
+    /// URLs of the chain, including the first one.
     pub urls: Vec<UrlId>,
-    /// The chain returns to a URL it already visited.
+    /// Whether the chain returns to a URL that it already visited.
     pub looped: bool,
 }
 
 impl SiteGraph {
-    /// URLs known.
+    /// Returns the number of known URLs.
     pub fn len(&self) -> usize {
         self.key_ends.len()
     }
 
-    /// No URL known.
+    /// Whether no URL is known.
     pub fn is_empty(&self) -> bool {
         self.key_ends.is_empty()
     }
 
-    /// Normalised URL.
+    /// Returns the normalised URL.
     pub fn key(&self, id: UrlId) -> &str {
         let i = id.0 as usize;
         let start = if i == 0 { 0 } else { self.key_ends[i - 1] as usize };
         &self.keys[start..self.key_ends[i] as usize]
     }
 
-    /// See [`State`].
+    /// Returns the state of a URL.
     pub fn state(&self, id: UrlId) -> State {
         self.states[id.0 as usize]
     }
 
-    /// Reasons it is known: bits of [`crate::urls::provenance`].
+    /// Returns the sources that a URL is known from: bits of [`crate::urls::provenance`].
     pub fn provenance(&self, id: UrlId) -> u8 {
         self.provenance[id.0 as usize]
     }
 
-    /// The day when a sitemap says that it was last changed, in milliseconds since the Unix epoch.
+    /// Returns the day of the last change according to a sitemap, in milliseconds since the Unix epoch.
     pub fn changed_ms(&self, id: UrlId) -> Option<i64> {
         let day = self.days.get(id.0 as usize).filter(|day| **day > 0)?;
         Some(i64::from(*day) * DAY_MS)
     }
 
-    /// HTTP status, `None` without an answer.
+    /// Returns the HTTP status, `None` without a response.
     pub fn status(&self, id: UrlId) -> Option<u16> {
         Some(self.statuses[id.0 as usize]).filter(|s| *s != 0)
     }
@@ -198,19 +199,19 @@ impl SiteGraph {
         self.flags[id.0 as usize].contains(flag)
     }
 
-    /// Clicks from the start URL; `None` when no link leads there.
+    /// Returns the clicks from the start URL; `None` if no link leads to the URL.
     pub fn depth(&self, id: UrlId) -> Option<u16> {
         Some(self.depths[id.0 as usize]).filter(|d| *d != u16::MAX)
     }
 
-    /// Target of its redirect, one hop.
+    /// Returns the target of a redirect, one hop.
     pub fn redirect(&self, id: UrlId) -> Option<UrlId> {
         Some(self.redirects[id.0 as usize])
             .filter(|t| *t != u32::MAX)
             .map(UrlId)
     }
 
-    /// Its declared canonical when that resolves.
+    /// Returns the declared canonical, if it resolves.
     pub fn canonical(&self, id: UrlId) -> Option<UrlId> {
         Some(self.canonicals[id.0 as usize])
             .filter(|t| *t != u32::MAX)
@@ -232,7 +233,7 @@ impl SiteGraph {
         Hops { urls, looped: false }
     }
 
-    /// URLs whose redirects end here.
+    /// Returns the URLs whose redirect chains end at this one.
     pub(crate) fn redirected_to(&self, id: UrlId) -> impl Iterator<Item = UrlId> + '_ {
         let start = self.redirected.partition_point(|(end, _)| *end < id.0);
         let from = self.redirected[start..].iter();
@@ -240,7 +241,7 @@ impl SiteGraph {
             .map(|(_, from)| UrlId(*from))
     }
 
-    /// Internal pages that link here, with whether every such link is nofollow.
+    /// Returns the internal pages that link to a URL, each with whether all its links there are nofollow.
     pub fn inlinks(&self, id: UrlId) -> impl ExactSizeIterator<Item = (UrlId, bool)> + '_ {
         let sources = self.inlinks.sources_of(id.0).iter();
         sources.map(|source| {
@@ -259,17 +260,17 @@ impl SiteGraph {
             .is_ok()
     }
 
-    /// Whether a page surely has no part of that name, which some other page links to.
+    /// Whether a page certainly lacks a fragment that another page links to.
     pub(crate) fn lacks_fragment(&self, target: UrlId, hash: u64) -> bool {
         self.missing.has(target, hash)
     }
 
-    /// Whether a page names another as its alternate in some language.
+    /// Whether a page names another one as its language alternate.
     pub fn is_alternate(&self, page: UrlId, alternate: UrlId) -> bool {
         self.alternates.binary_search(&(page.0, alternate.0)).is_ok()
     }
 
-    /// The language alternates of a page: ids of URLs, ascending.
+    /// Returns the ids of the language alternates of a page, ascending.
     pub(crate) fn alternates(&self, page: UrlId) -> impl Iterator<Item = UrlId> + '_ {
         let start = self.alternates.partition_point(|(of, _)| *of < page.0);
         let own = self.alternates[start..].iter();
@@ -277,7 +278,7 @@ impl SiteGraph {
             .map(|(_, alternate)| UrlId(*alternate))
     }
 
-    /// Two-letter language that a page declares, lower case.
+    /// Returns the two-letter language that a page declares, in lower case.
     pub fn language(&self, id: UrlId) -> Option<&str> {
         let code = self.languages.get(id.0 as usize)?;
         std::str::from_utf8(code)
@@ -285,22 +286,24 @@ impl SiteGraph {
             .filter(|code| !code.starts_with('\0'))
     }
 
-    /// Share of internal PageRank, 0 to 1, summing to 1 over internal HTML pages.
+    /// Returns the share of internal PageRank, 0 to 1; the shares of internal HTML pages sum to 1.
     pub fn rank(&self, id: UrlId) -> f32 {
         self.ranks.get(id.0 as usize).copied().unwrap_or(0.0)
     }
 
-    /// Percentile of its PageRank among internal HTML pages, 0 to 100; `None` for other URLs.
+    /// Returns the percentile of the PageRank among internal HTML pages, 0 to 100; `None` for other URLs.
     pub fn link_score(&self, id: UrlId) -> Option<u8> {
         self.scores.get(id.0 as usize).copied().filter(|s| *s != u8::MAX)
     }
 
-    /// Paths with more query variants than the crawl's limit: the first URL left out, and how many were.
+    /// Returns paths with more query variants than the limit of the crawl: the first URL left out, and the number of
+    /// those left out.
     pub fn traps(&self) -> impl ExactSizeIterator<Item = (UrlId, u32)> + '_ {
         self.traps.iter().map(|(id, left_out)| (UrlId(*id), *left_out))
     }
 
-    /// Indexable pages whose title (description, h1, text) equals this page's, itself included; empty when it is alone.
+    /// Returns the indexable pages with the same title (description, h1, text), including this page; empty if it is the
+    /// only one.
     pub fn same(&self, id: UrlId, what: Same) -> impl ExactSizeIterator<Item = UrlId> + '_ {
         let column = match what {
             Same::Title => &self.titles,
@@ -309,7 +312,7 @@ impl SiteGraph {
             Same::Text => &self.texts,
         };
         let group = &self.groups[what as usize][..];
-        // most pages are alone, and looking for that in a long list takes a while
+        // most pages have no duplicate, which the flag shows faster than a search in the list
         let hash = self
             .has(id, PageFlags::SAME[what as usize])
             .then(|| column[id.0 as usize]);
@@ -320,28 +323,28 @@ impl SiteGraph {
         group[same].iter().map(|(_, i)| UrlId(*i))
     }
 
-    /// Indexable pages whose text is nearly this page's; pages with the very same text count as one.
+    /// Returns the group of indexable pages whose text is nearly that of this page; identical texts count as one.
     pub(crate) fn near(&self, id: UrlId) -> Option<Group<'_>> {
         self.near.group_of(id)
     }
 
-    /// Indexable pages that have the same title and first heading but for a word or two.
+    /// Returns the group of indexable pages whose title and first heading differ by a word or two at most.
     pub(crate) fn topic(&self, id: UrlId) -> Option<Group<'_>> {
         self.topics.group_of(id)
     }
 
-    /// Similarity of a page to the answer of a made-up URL, percent, when that is nearly the same.
+    /// Returns the similarity of a page to the response to a made-up URL, in percent, if they are nearly the same.
     pub(crate) fn like_not_found(&self, id: UrlId) -> Option<u8> {
         let place = self.not_found.binary_search_by_key(&id.0, |(id, _)| *id).ok()?;
         Some(self.not_found[place].1)
     }
 
-    /// Resources of pages, as far as they were asked for.
+    /// Returns the resources of pages, as far as they were fetched.
     pub fn resources(&self) -> &Resources {
         &self.resources
     }
 
-    /// URLs of the site that redirect for the time being: with 302, 303 or 307.
+    /// Returns the URLs of the site that redirect temporarily: with 302, 303 or 307.
     pub fn temporary_redirects(&self) -> impl Iterator<Item = UrlId> + '_ {
         let ids = (0..self.len() as u32).map(UrlId);
         ids.filter(|id| {
@@ -351,31 +354,31 @@ impl SiteGraph {
         })
     }
 
-    /// Takes in which of [`SiteGraph::temporary_redirects`] the audit before this one saw too, with the time since when they
-    /// redirect so, milliseconds since the Unix epoch.
+    /// Sets which of [`SiteGraph::temporary_redirects`] the previous audit saw too, each with the time since when it
+    /// redirects temporarily, in milliseconds since the Unix epoch.
     pub fn set_temporary_redirects(&mut self, since: impl IntoIterator<Item = (UrlId, i64)>) {
         self.temporary = since.into_iter().map(|(id, since)| (id.0, since)).collect();
         self.temporary.sort_unstable();
     }
 
-    /// Since when a URL redirects for the time being, if the audit before this one saw it too.
+    /// Returns the time since when a URL redirects temporarily, if the previous audit saw that too.
     pub(crate) fn temporary_since(&self, id: UrlId) -> Option<i64> {
         let place = self.temporary.binary_search_by_key(&id.0, |(id, _)| *id).ok()?;
         Some(self.temporary[place].1)
     }
 
-    /// Takes in which URLs gave no answer in the audit before this one, be it that theirs did not end in time.
+    /// Sets the URLs without a response in the previous audit, even if they failed only by a timeout.
     pub fn set_silent(&mut self, urls: impl IntoIterator<Item = UrlId>) {
         self.silent = urls.into_iter().map(|id| id.0).collect();
         self.silent.sort_unstable();
     }
 
-    /// Whether a URL gave no answer in the audit before this one.
+    /// Whether a URL had no response in the previous audit.
     pub fn was_silent(&self, id: UrlId) -> bool {
         self.silent.binary_search(&id.0).is_ok()
     }
 
-    /// Takes in what the project calls its brand.
+    /// Sets the name of the project's brand.
     pub fn set_brand(&mut self, name: Option<&str>) {
         self.brand = name.map(Into::into);
     }
@@ -386,7 +389,7 @@ impl SiteGraph {
         text(a) != 0 && text(a) == text(b)
     }
 
-    /// The crawl saw every URL it knew: orphans and absences may be told.
+    /// Whether the crawl fetched every URL it knew, so that orphans and absences can be reported.
     pub fn complete(&self) -> bool {
         self.complete
     }

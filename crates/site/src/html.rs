@@ -1,7 +1,7 @@
 //! Tokenization of HTML for reading only (the HTML standard, 13.2.5).
 //!
-//! Written here because reading pages is most of what a crawl computes: with this tokenizer all facts of a page take about
-//! as long as a bare pass of `lol_html` (`examples/read_page.rs` prints both figures side by side).
+//! Written here because parsing pages is most of the computation of a crawl: with this tokenizer, all facts of a page
+//! take about as long as a bare pass of `lol_html` (`examples/read_page.rs` prints both figures).
 
 pub(crate) mod attributes;
 pub(crate) mod entities;

@@ -1,5 +1,5 @@
-//! JSON as pages have it in their markup: borrows what is written without escapes, and keeps objects as lists. They are small,
-//! and asked for a few names each.
+//! JSON as in structured data: borrows strings without escapes, and keeps objects as lists, because they are small and
+//! few of their names are looked up.
 
 use std::{borrow::Cow, fmt};
 
@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Number;
 
-/// Any value.
+/// A JSON value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Json<'a> {
     Null,
@@ -19,7 +19,7 @@ pub(crate) enum Json<'a> {
 }
 
 impl<'a> Json<'a> {
-    /// `None` when the text is no JSON, or too deep.
+    /// Parses a text; `None` if it is not JSON, or nested too deeply.
     pub(crate) fn parse(text: &'a str) -> Option<Self> {
         serde_json::from_str(text).ok()
     }
@@ -31,7 +31,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// A part of a text, borrowed where the text is.
+    /// Returns a part of a text value, borrowed if the text is borrowed.
     pub(crate) fn part(&self, of: impl FnOnce(&str) -> &str) -> Option<Cow<'a, str>> {
         match self {
             Self::String(Cow::Borrowed(text)) => Some(Cow::Borrowed(of(text))),
@@ -47,12 +47,12 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// A property, when it is an object.
+    /// Returns a property of an object.
     pub(crate) fn get(&self, name: &str) -> Option<&Self> {
         self.as_object()?.get(name)
     }
 
-    /// It itself, or what it lists.
+    /// Returns the elements of an array, or the value itself.
     pub(crate) fn each(&self) -> &[Self] {
         match self {
             Self::Array(values) => values,
@@ -61,15 +61,15 @@ impl<'a> Json<'a> {
     }
 }
 
-/// Properties in their order; of one name the last value counts.
+/// Properties in order; the last value counts if a name repeats.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Object<'a> {
     all: Vec<(Cow<'a, str>, Json<'a>)>,
-    /// Places by name, once there are many.
+    /// Indexes by name, once there are many properties.
     places: Option<Box<HashMap<Cow<'a, str>, usize>>>,
 }
 
-/// Properties that are looked through faster than looked up.
+/// Maximum number of properties that a scan finds faster than a hash table.
 const MAX_SCANNED: usize = 24;
 
 impl<'a> Object<'a> {
@@ -84,7 +84,7 @@ impl<'a> Object<'a> {
         self.all.get(self.place(name)?).map(|(_, value)| value)
     }
 
-    /// Puts a property in the place of one of the same name, or behind all.
+    /// Sets a property: replaces one with the same name, or appends it.
     pub(crate) fn put(&mut self, name: Cow<'a, str>, value: Json<'a>) {
         if let Some((_, known)) = self.place(&name).and_then(|place| self.all.get_mut(place)) {
             *known = value;
@@ -118,7 +118,7 @@ impl<'a> Object<'a> {
         self.all.iter().map(|(name, _)| &**name)
     }
 
-    /// Takes a property out.
+    /// Removes a property and returns it.
     pub(crate) fn remove(&mut self, name: &str) -> Option<Json<'a>> {
         let place = self.place(name)?;
         let (_, value) = self.all.remove(place);
@@ -200,7 +200,7 @@ impl<'de> Deserialize<'de> for Json<'de> {
     }
 }
 
-/// A name, borrowed where it can be.
+/// A member name, borrowed if possible.
 #[derive(serde::Deserialize)]
 struct MemberName<'a>(#[serde(borrow)] Cow<'a, str>);
 

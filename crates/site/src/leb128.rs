@@ -1,4 +1,4 @@
-//! Numbers in as many bytes as they need, seven bits in each (LEB128).
+//! Variable-length integers with seven bits per byte (LEB128).
 
 pub(crate) fn push(bytes: &mut Vec<u8>, mut value: u64) {
     while value > 0x7f {
@@ -8,7 +8,7 @@ pub(crate) fn push(bytes: &mut Vec<u8>, mut value: u64) {
     bytes.push(value as u8);
 }
 
-/// The next number; `None` at the end, and of what is none.
+/// Reads the next number; `None` at the end, or if there is no valid one.
 pub(crate) fn pull(rest: &mut &[u8]) -> Option<u64> {
     let mut value = 0;
     for shift in (0..64).step_by(7) {

@@ -1,8 +1,7 @@
-//! Reads web pages and says what is wrong with them.
+//! Crawls websites and reports what is wrong with them.
 //!
-//! Knows no database and no API contract: it takes a [`fetch::Fetch`] and a [`crawl::Sink`], yields
-//! page facts, and evaluates checks as pure functions over [`page::PageFacts`] and a
-//! [`graph::SiteGraph`] of the crawl.
+//! The crate knows neither database nor API contract: it takes a [`fetch::Fetch`] and a [`crawl::Sink`], yields page
+//! facts, and evaluates checks as pure functions over [`page::PageFacts`] and a [`graph::SiteGraph`] of the crawl.
 
 pub mod checks;
 pub mod crawl;

@@ -1,4 +1,4 @@
-//! The site as a whole, beside its pages: robots.txt, sitemaps, well-known files, host variants.
+//! Facts of the site beside its pages: robots.txt, sitemaps, well-known files, host variants.
 
 use searchwright_text::minhash::Sketch;
 use serde::{Deserialize, Serialize};
@@ -12,65 +12,65 @@ use crate::{
     well_known::WellKnownFile,
 };
 
-/// Everything site-scope checks read. Gathered once per audit, stored with it.
+/// Facts that site-scope checks read. Gathered once per audit and stored with it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Origin {
     /// Scheme, host and port of the start URL after its redirects, without a trailing slash.
     pub root: Box<str>,
-    /// The page the start URL ends at; site-scope findings hang on the start URL (id 0).
+    /// Page where the start URL ends; site-scope findings belong to the start URL (id 0).
     pub home: UrlId,
     /// robots.txt.
     pub robots: WellKnownFile,
-    /// Sitemaps found, indexes included.
+    /// Sitemaps found, including indexes.
     pub sitemaps: Vec<Sitemap>,
     /// /llms.txt.
     pub llms_txt: WellKnownFile,
-    /// Status of /favicon.ico; `None` when not asked or no answer.
+    /// Status of /favicon.ico; `None` if it was not fetched or there was no response.
     pub favicon_status: Option<u16>,
-    /// The `www.` twin (or the bare host), when somebody serves there.
+    /// The `www.` counterpart (or the bare host), if there is a server.
     pub twin: Option<Variant>,
-    /// The root over the other scheme, when somebody serves there: plain http of a site on https, https of one on http.
+    /// The root over the other scheme, if there is a server: plain http for an https site, https for an http site.
     pub other_scheme: Option<Variant>,
-    /// Status of a made-up URL: 200 means that the site does not say 404.
+    /// Status of a made-up URL: 200 means that the site does not report missing pages.
     pub probe_status: Option<u16>,
-    /// Answers of made-up URLs, in the root and in the folder that all pages share.
+    /// Responses to made-up URLs, in the root and in the folder that all pages share.
     pub probes: Vec<Probe>,
-    /// The root is https and was answered over HTTP/1.1, although HTTP/2 was offered.
+    /// Whether the root is https and was served over HTTP/1.1, although HTTP/2 was offered.
     pub http1_only: bool,
-    /// Expiry of the root's certificate, milliseconds since the Unix epoch.
+    /// Expiry of the root's certificate in milliseconds since the Unix epoch.
     pub certificate_until_ms: Option<i64>,
-    /// Spellings of the root over https that cannot be reached for their certificate, and what is wrong with it.
+    /// Variants of the root over https whose certificate is not valid, with the fault.
     pub faults: Vec<(Box<str>, Fault)>,
 }
 
-/// Answer of a made-up URL.
+/// Response to a made-up URL.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Probe {
-    /// The URL asked.
+    /// URL that was requested.
     pub url: Box<str>,
-    /// Final status; 0 without an answer.
+    /// Final status; 0 without a response.
     pub status: u16,
-    /// Hash of the folded title; 0 when absent.
+    /// Hash of the folded title; 0 if absent.
     pub title: u64,
-    /// Hash of the folded main text; 0 when absent.
+    /// Hash of the folded main text; 0 if absent.
     pub text: u64,
-    /// Sketch of a main text of at least 50 words.
+    /// Sketch of the main text, if it has at least 50 words.
     pub sketch: Option<Sketch>,
 }
 
-/// Another way to spell the root.
+/// Variant of the root URL.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Variant {
-    /// The URL asked.
+    /// URL that was requested.
     pub url: Box<str>,
-    /// First answer's status; 0 without an answer.
+    /// Status of the first response; 0 without a response.
     pub status: u16,
-    /// Its `Location`, resolved.
+    /// Resolved `Location` of the response.
     pub location: Option<Box<str>>,
 }
 
 impl Origin {
-    /// Other spellings of the root that were asked for and gave no answer.
+    /// Returns the variants of the root that were requested and did not respond.
     pub fn silent_variants(&self) -> impl Iterator<Item = &str> {
         let variants = self.twin.iter().chain(&self.other_scheme);
         variants
@@ -78,7 +78,7 @@ impl Origin {
             .map(|variant| &*variant.url)
     }
 
-    /// Whether robots.txt lets this crawler fetch the root.
+    /// Whether robots.txt allows this crawler to fetch the root.
     pub fn permits_root(&self) -> bool {
         match Policy::from_file(&self.robots) {
             Policy::Follow(rules) => rules.forbids("/").is_none(),
@@ -86,17 +86,17 @@ impl Origin {
         }
     }
 
-    /// Whether there is something where a sitemap was looked for: not where nobody has said that one is, and the answer is none
-    /// and the same as to made-up URLs.
+    /// Whether a sitemap exists at its URL. A guessed URL does not count if its contents are no sitemap and made-up
+    /// URLs get status 200 too.
     pub(crate) fn has(&self, sitemap: &Sitemap) -> bool {
         let says_nothing = !sitemap.declared && sitemap.error.is_some() && sitemap.urls == 0;
         sitemap.status == Some(200) && !(says_nothing && self.probe_status == Some(200))
     }
 
-    /// Nothing is known of what a sitemap lists, or not of all: there was no answer, what came cannot be read to its end, or it is
-    /// refused and made-up URLs are not.
+    /// Whether the contents of a sitemap are unknown or incomplete: there was no response, it cannot be read to its
+    /// end, or it is refused while made-up URLs are not.
     pub(crate) fn is_unread(&self, sitemap: &Sitemap) -> bool {
-        // a server may forbid what nobody has said that it has
+        // a server may refuse URLs at which nobody announced a sitemap
         let [_, rarer @ ..] = sitemap::USUAL;
         let is_guess = !sitemap.declared && rarer.iter().any(|path| sitemap.url.ends_with(path));
         match sitemap.status {
@@ -107,13 +107,13 @@ impl Origin {
         }
     }
 
-    /// Whether sitemaps may list what those that were read do not: one was not, or not to its end.
+    /// Whether sitemaps may list further URLs, because some were not read or not to their end.
     pub(crate) fn may_list_more(&self) -> bool {
         let mut sitemaps = self.sitemaps.iter();
         sitemaps.any(|sitemap| self.is_unread(sitemap) || sitemap.is_left_out())
     }
 
-    /// A file beside the pages gave no answer, or is refused and made-up URLs are not.
+    /// Whether a file beside the pages did not respond, or is refused while made-up URLs are not.
     pub(crate) fn is_withheld(&self, status: Option<u16>) -> bool {
         match status {
             Some(401 | 403) => self.probe_status != status,
@@ -121,7 +121,7 @@ impl Origin {
         }
     }
 
-    /// A made-up URL that was asked for and gave no answer.
+    /// Returns a made-up URL that was requested and did not respond.
     pub fn silent_probe(&self) -> Option<&str> {
         let mut silent = self
             .probes

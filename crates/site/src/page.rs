@@ -1,5 +1,5 @@
-//! Facts of one URL of a crawl. Facts only: no judgement (that is `checks`), no
-//! network (that is `fetch`). Compact, because one is stored per page (postcard).
+//! Facts of one URL of a crawl. Facts only: no judgement (see `checks`) and no network (see `fetch`). Compact, because
+//! they are stored for each page (postcard).
 
 mod anchors;
 mod base_url;
@@ -51,49 +51,49 @@ use crate::fetch::{Cut, FetchError, Validators};
 #[serde(transparent)]
 pub struct UrlId(pub u32);
 
-/// Gives ids to URLs while a page is read; the crawl's table, or a small one for a recheck.
+/// Assigns ids to URLs while a page is read: by the crawl's table, or by a small one for a recheck.
 pub trait Intern {
-    /// Id of a resolved absolute URL (fragment allowed, it is dropped); `None` when the table is full.
+    /// Returns the id of a resolved absolute URL; its fragment is ignored. `None` if the table is full.
     fn intern(&mut self, url: &Url) -> Option<UrlId>;
-    /// Id of a URL already in normalised form (see `url_key`); skips parsing.
+    /// Returns the id of a URL that is already normalised (see `url_key`), without parsing it.
     fn intern_key(&mut self, key: &str) -> Option<UrlId>;
 }
 
-/// Everything known of one fetched (or refused) URL.
+/// Facts of one fetched, failed or blocked URL.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PageFacts {
-    /// Its id in the crawl.
+    /// Id of the URL in the crawl.
     pub id: UrlId,
     /// Absolute URL as fetched.
     pub url: Box<str>,
     /// Outcome of the fetch.
     pub outcome: Outcome,
-    /// Requests made, retries included.
+    /// Number of requests, retries included.
     pub attempts: u8,
-    /// When, in milliseconds since the Unix epoch; passed in by the caller.
+    /// Time of the fetch in milliseconds since the Unix epoch; passed in by the caller.
     pub fetched_at_ms: i64,
-    /// Milliseconds to the first byte; where that was slow, the median of two answers.
+    /// Time to first byte in milliseconds; if it was slow, the median of two responses.
     pub ttfb_ms: u32,
-    /// Body on the wire, bytes.
+    /// Size of the body on the wire, in bytes.
     pub wire_bytes: u64,
-    /// Body after decoding, bytes (of what was kept).
+    /// Size of the body after decoding, in bytes, as far as it was kept.
     pub body_bytes: u64,
-    /// Set when the body is not whole.
+    /// Reason why the body is incomplete, if it is.
     pub cut: Option<Cut>,
     /// Response headers that checks read.
     pub headers: HeaderFacts,
-    /// The body begins as HTML does, whatever `Content-Type` says.
+    /// Whether the body begins like HTML, whatever `Content-Type` says.
     pub looks_html: bool,
-    /// Present when the body is HTML, whatever the status.
+    /// Facts of the HTML body, whatever the status; `None` if the body is not HTML.
     pub html: Option<Box<HtmlFacts>>,
-    /// By what its server may be asked whether it has changed; `None` where it has to be read anew. Stored apart: only the
-    /// next audit needs it.
+    /// Validators for a conditional request; `None` if the page has to be fetched in full next time. Stored separately,
+    /// because only the next audit needs them.
     #[serde(skip)]
     pub validators: Option<Box<Validators>>,
 }
 
 impl PageFacts {
-    /// Facts of a URL that gave no page: blocked, or no answer.
+    /// Creates the facts of a URL without a page: blocked, or no response.
     pub fn without_answer(url: &Url, at: At, outcome: Outcome) -> Self {
         Self {
             id: at.id,
@@ -112,7 +112,7 @@ impl PageFacts {
         }
     }
 
-    /// HTTP status, `None` without an answer.
+    /// Returns the HTTP status, `None` without a response.
     pub fn status(&self) -> Option<u16> {
         match self.outcome {
             Outcome::Status(status) | Outcome::Redirect { status, .. } => Some(status),
@@ -120,14 +120,14 @@ impl PageFacts {
         }
     }
 
-    /// HTML that answered 200: what most checks are about.
+    /// Returns the facts of HTML with status 200, which most checks are about.
     pub fn html_200(&self) -> Option<&HtmlFacts> {
         self.html
             .as_deref()
             .filter(|_| self.outcome == Outcome::Status(200))
     }
 
-    /// Declared canonical: the first in its head or headers that resolves.
+    /// Returns the declared canonical: the first one in the head or the headers that resolves.
     pub fn canonical(&self) -> Option<UrlId> {
         let elements = self.html.iter().flat_map(|html| &html.canonicals);
         elements
@@ -140,27 +140,28 @@ impl PageFacts {
 /// Id and time of a fetch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct At {
-    /// Its id in the crawl.
+    /// Id of the URL in the crawl.
     pub id: UrlId,
-    /// Requests made, retries included.
+    /// Number of requests, retries included.
     pub attempts: u8,
-    /// Milliseconds since the Unix epoch.
+    /// Time in milliseconds since the Unix epoch.
     pub fetched_at_ms: i64,
 }
 
-/// Limits of what is kept of a page.
+/// Limits of the facts kept per page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of the main text.
+    /// Maximum number of bytes kept of the main text.
     ///
-    /// A crawl keeps 4 KB to find words in, 650 words of English: with twice as many, packing and room double, and all but
-    /// one in ten or twenty of the keywords found are the same.
+    /// A crawl keeps 4 KB (650 words of English) to find keywords in. Twice as much doubles the time for compression
+    /// and the disk space, and changes only one in ten to twenty of the keywords found.
     pub text: usize,
-    /// Whether the main text is kept, or only looked at.
+    /// Whether the main text is kept, or only evaluated.
     pub keeps_text: bool,
-    /// Links kept; of the rest as many that lead where no other does, or not so, and all are counted.
+    /// Maximum number of links kept. Beyond it, up to as many links are kept that have a new target or a new rel; all
+    /// links are counted.
     pub links: usize,
-    /// A paragraph of more words is a long one.
+    /// Number of words above which a paragraph is long.
     pub paragraph_words: u32,
 }
 
@@ -178,27 +179,27 @@ impl Default for Limits {
 /// Outcome of a fetch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Outcome {
-    /// An answer that is not a redirect.
+    /// A response that is not a redirect, with its status.
     Status(u16),
-    /// 3xx other than 304. `target` is `None` when `Location` is missing or unusable.
+    /// Status 3xx other than 304. `target` is `None` if `Location` is missing or unusable.
     Redirect {
         /// The status code.
         status: u16,
         /// `Location` as sent.
         location: Option<Box<str>>,
-        /// Target.
+        /// Target of the redirect.
         target: Option<UrlId>,
     },
-    /// No answer after all attempts.
+    /// No response after all attempts.
     Failed(FetchError),
-    /// Disallowed by robots.txt, not fetched; the rule that matched.
+    /// Disallowed by robots.txt and not fetched; holds the rule that matched.
     Blocked(Box<str>),
 }
 
 /// Response headers that checks read. Absent headers are `None` or empty.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HeaderFacts {
-    /// `Content-Type`, whole.
+    /// `Content-Type` with its parameters.
     pub content_type: Option<Box<str>>,
     /// `Content-Encoding`.
     pub content_encoding: Option<Box<str>>,
@@ -224,8 +225,8 @@ pub struct HeaderFacts {
     pub referrer_policy: Option<Box<str>>,
     /// `Last-Modified`.
     pub last_modified: Option<Box<str>>,
-    /// Headers of caches on the way, by lower-case name: `age`, `x-cache`, `cf-cache-status`, `via`. Not stored: of interest
-    /// only while an answer is fresh.
+    /// Headers of intermediate caches by lower-case name: `age`, `x-cache`, `cf-cache-status`, `via`. Not stored,
+    /// because they matter only while a response is fresh.
     #[serde(skip)]
     pub caches: Vec<(&'static str, Box<str>)>,
 }

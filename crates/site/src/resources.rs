@@ -1,5 +1,5 @@
-//! Resources of pages: images, scripts, styles, and the files that llms.txt names. A crawl asks for some of
-//! them once it knows the pages; of those that it did not ask for nothing is known, and nothing is said.
+//! Resources of pages: images, scripts, styles, and the files that llms.txt names. A crawl fetches some of them once it
+//! knows the pages; nothing is reported about the others.
 
 pub mod dimensions;
 mod needed;
@@ -15,36 +15,36 @@ pub(crate) use needed::needed_by;
 
 /// Purposes of a resource; bits of one byte.
 pub mod purpose {
-    /// `<img>`.
+    /// Image of an `<img>`.
     pub const IMAGE: u8 = 1;
-    /// `og:image`.
+    /// Image of an `og:image`.
     pub const CARD: u8 = 2;
     /// A script or a stylesheet.
     pub const FILE: u8 = 4;
-    /// Linked from llms.txt.
+    /// File that llms.txt links to.
     pub const LLMS: u8 = 8;
 }
 
-/// One that was asked for.
+/// A fetched resource.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resource {
     /// Absolute URL as pages name it, without fragment.
     pub url: Box<str>,
     /// Bits of [`purpose`].
     pub purposes: u8,
-    /// Status at the end of its redirects; `None` without an answer.
+    /// Status at the end of the redirects; `None` without a response.
     pub status: Option<u16>,
-    /// Error in place of an answer.
+    /// Error, if there is no response.
     pub error: Option<FetchError>,
     /// `Content-Type` without parameters, lower case.
     pub content_type: Option<Box<str>>,
-    /// Bytes of its body as it is sent, where the server tells.
+    /// Size of the body as sent, in bytes, if the server reports it.
     pub bytes: Option<u64>,
-    /// Seconds for which it may be kept without asking; 0 when it may not be kept at all.
+    /// Seconds for which it may be cached without revalidation; 0 if it may not be cached.
     pub max_age: Option<u32>,
-    /// It can be asked for again by `ETag` or `Last-Modified`.
+    /// Whether it can be revalidated by `ETag` or `Last-Modified`.
     pub validator: bool,
-    /// Width and height in pixels, where the first bytes tell.
+    /// Width and height in pixels, if the first bytes show them.
     pub size: Option<(u32, u32)>,
 }
 
@@ -88,12 +88,13 @@ impl Resource {
         if directives().any(|directive| directive == "no-store") {
             (self.max_age, self.validator) = (Some(0), false);
         } else if self.max_age.is_none() && text(header::EXPIRES).is_some_and(|date| date.contains(':')) {
-            // a date, and no `0` or `-1`: how far it lies ahead is not worth a clock
+            // a date, not `0` or `-1`; the exact time until it is not needed
             self.max_age = Some(u32::MAX);
         }
     }
 
-    /// Reason that the answer tells nothing of what visitors get: there was none in time, or it was meant for programs.
+    /// Returns the reason why the response does not show what visitors get: there was none in time, or it is meant for
+    /// bots.
     pub fn silence(&self) -> Option<String> {
         match (self.status, &self.error) {
             (Some(status @ (401 | 403 | 405 | 406 | 429 | 451 | 500..)), _) => {
@@ -105,25 +106,26 @@ impl Resource {
         }
     }
 
-    /// It is needed for this.
+    /// Whether the resource is needed for a purpose.
     pub fn is_for(&self, purpose: u8) -> bool {
         self.purposes & purpose != 0
     }
 }
 
-/// All that were asked for.
+/// All fetched resources.
 #[derive(Clone, Debug, Default)]
 pub struct Resources {
-    /// By URL.
+    /// Fetched resources, sorted by URL.
     asked: Vec<Resource>,
-    /// Hashes of the URLs of those that were left out, sorted.
+    /// Hashes of the URLs of needed resources that were not fetched, sorted.
     left_out: Vec<u64>,
-    /// There were more than are counted.
+    /// Whether there were more resources than are counted.
     full: bool,
 }
 
 impl Resources {
-    /// Hashes of the URLs of those that were wanted; `full` says that there were more.
+    /// Creates the collection. `wanted` holds hashes of the URLs of all needed resources; `full` means that there were
+    /// more.
     pub(crate) fn new(mut asked: Vec<Resource>, wanted: &[u64], full: bool) -> Self {
         asked.sort_unstable_by(|a, b| a.url.cmp(&b.url));
         let hashes: HashSet<u64> = asked
@@ -140,7 +142,8 @@ impl Resources {
         }
     }
 
-    /// Reason that it is not known what a page gets that may need this; `None` when that is known, or no page needs it any more.
+    /// Returns the reason why it is unknown what a page gets for a URL; `None` if that is known, or no page needs the
+    /// URL any more.
     pub fn silence(&self, url: &str) -> Option<String> {
         match self.get(url) {
             Some(resource) => resource.silence(),
@@ -151,24 +154,24 @@ impl Resources {
         }
     }
 
-    /// Of some it is not known what pages get.
+    /// Whether it is unknown for some resources what pages get.
     pub fn is_lacking(&self) -> bool {
         self.full
             || !self.left_out.is_empty()
             || self.asked.iter().any(|resource| resource.silence().is_some())
     }
 
-    /// None were asked for.
+    /// Whether no resource was fetched.
     pub fn is_empty(&self) -> bool {
         self.asked.is_empty()
     }
 
-    /// One of them.
+    /// Returns a resource by URL.
     pub fn get(&self, url: &str) -> Option<&Resource> {
         self.at(self.find(url)?)
     }
 
-    /// Place of one of them.
+    /// Returns the index of a resource.
     pub(crate) fn find(&self, url: &str) -> Option<usize> {
         self.asked
             .binary_search_by(|resource| (*resource.url).cmp(url))
@@ -179,7 +182,7 @@ impl Resources {
         self.asked.get(place)
     }
 
-    /// All of them, by URL.
+    /// Returns all resources, by URL.
     pub fn iter(&self) -> impl Iterator<Item = &Resource> {
         self.asked.iter()
     }

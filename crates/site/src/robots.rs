@@ -1,23 +1,23 @@
 //! The Robots Exclusion Protocol (RFC 9309): which URLs a crawler of a given name may fetch.
 //!
-//! Our own matcher, because evidence needs the rule that decided and its line, which no library
-//! tells, and because agent names must match as Google matches them (`User-agent: Foo/1.2` means
-//! `foo`). The vectors of Google's parser are among the tests.
+//! An own matcher, because evidence needs the deciding rule and its line, which no library returns, and because agent
+//! names must match as Google matches them (`User-agent: Foo/1.2` means `foo`). The test vectors of Google's parser are
+//! among the tests.
 
 use crate::{url_key, well_known::WellKnownFile};
 
 #[cfg(test)]
 mod vectors;
 
-/// Product token of our crawler.
+/// Product token of this crawler.
 pub const TOKEN: &str = "SearchwrightBot";
-/// Most bytes of a robots.txt that are read: 500 KiB (RFC 9309 section 2.5).
+/// Maximum number of bytes read of a robots.txt: 500 KiB (RFC 9309 section 2.5).
 pub const SIZE_LIMIT: usize = 500 * 1024;
-/// Longest line that is read; the rest of a longer one is dropped, as Google's parser does.
+/// Maximum length of a line in bytes; the rest of a longer line is dropped, as in Google's parser.
 const LINE_LIMIT: usize = 16 * 1024;
 
-/// Bytes of a path that patterns with `*` may be looked for in, one after the other, to decide about it: thousands of such
-/// patterns for any honest path, a hundredth of what a hostile file could ask for.
+/// Maximum number of path bytes that patterns with `*` may scan, one after the other, to decide about a path: thousands
+/// of such patterns for any honest path, a hundredth of what a hostile file could cost.
 const MAX_STEPS: usize = 2 * 1024 * 1024;
 
 /// A parsed robots.txt.
@@ -30,7 +30,7 @@ pub struct Robots {
 
 #[derive(Clone, Debug, Default)]
 struct RuleGroup {
-    /// Lower-case tokens; `*` for everybody.
+    /// Lower-case tokens; `*` for all crawlers.
     agents: Vec<Box<str>>,
     rules: Vec<Rule>,
     delay: Option<f32>,
@@ -39,15 +39,15 @@ struct RuleGroup {
 /// One `Allow` or `Disallow` line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// `Allow` rather than `Disallow`.
+    /// Whether the line is `Allow` rather than `Disallow`.
     pub allow: bool,
-    /// The pattern as written.
+    /// Pattern as written.
     pub pattern: Box<str>,
     /// 1-based line in the file.
     pub line: u32,
-    /// The pattern in the form paths are compared in.
+    /// Pattern in the normalised form in which paths are compared.
     normal: Box<str>,
-    /// Place of its first `*`.
+    /// Position of its first `*`.
     star: Option<u32>,
 }
 
@@ -58,18 +58,18 @@ impl std::fmt::Display for Rule {
     }
 }
 
-/// Rules that one crawler has to follow.
+/// Rules for one crawler.
 #[derive(Clone, Debug, Default)]
 pub struct Agent {
     rules: Vec<Rule>,
     /// `Crawl-delay` in seconds; not part of RFC 9309.
     pub delay: Option<f32>,
-    /// A group names this crawler; otherwise the rules are those for `*`.
+    /// Whether a group names this crawler; otherwise the rules are those for `*`.
     pub named: bool,
 }
 
 impl Robots {
-    /// Parses the text; never fails, unknown lines are skipped.
+    /// Parses a text. Never fails; unknown lines are skipped.
     pub fn parse(text: &str) -> Self {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut robots = Self::default();
@@ -88,7 +88,7 @@ impl Robots {
                     open.get_or_insert_default().agents.push(token(value));
                 }
                 Directive::Allow | Directive::Disallow => {
-                    // A rule before any user-agent line belongs to nobody.
+                    // a rule before any user-agent line belongs to no group
                     let Some(group) = &mut open else { continue };
                     in_rules = true;
                     if !value.is_empty() {
@@ -102,7 +102,7 @@ impl Robots {
                         });
                     }
                 }
-                // Other records do not end a list of user agents (RFC 9309 section 2.2.4).
+                // other records do not end a list of user agents (RFC 9309 section 2.2.4)
                 Directive::CrawlDelay => {
                     if let (Some(group), Ok(delay)) = (&mut open, value.parse::<f32>())
                         && delay >= 0.0
@@ -117,8 +117,8 @@ impl Robots {
         robots
     }
 
-    /// The rules for a product token such as `Googlebot`: all groups that name it, else all groups
-    /// for `*`.
+    /// Returns the rules for a product token such as `Googlebot`: those of all groups that name it, or else of all
+    /// groups for `*`.
     pub fn agent(&self, token: &str) -> Agent {
         let named = self
             .groups
@@ -140,19 +140,19 @@ impl Robots {
 }
 
 impl Agent {
-    /// The rule that forbids `path` (path and query as in a URL, from the first slash); `None` when it
-    /// may be fetched. The longest pattern wins, `Allow` wins a tie; `/robots.txt` is always allowed. Where there are too many
-    /// patterns to look for, those that are left over forbid and do not allow.
+    /// Returns the rule that forbids `path` (path and query as in a URL, from the first slash); `None` if it may be
+    /// fetched. The longest pattern wins, and `Allow` wins a tie; `/robots.txt` is always allowed. If there are too
+    /// many patterns to match, the remaining ones forbid and do not allow.
     pub fn forbids(&self, path: &str) -> Option<&Rule> {
         self.decides(path).filter(|rule| !rule.allow)
     }
 
-    /// Some path is forbidden.
+    /// Whether any path is forbidden.
     pub(crate) fn forbids_anything(&self) -> bool {
         self.rules.iter().any(|rule| !rule.allow)
     }
 
-    /// The rule that decides about `path`; `None` when none matches, which allows it.
+    /// Returns the rule that decides about `path`; `None` if no rule matches, which allows it.
     pub fn decides(&self, path: &str) -> Option<&Rule> {
         if self.rules.is_empty() || path == "/robots.txt" {
             return None;
@@ -169,7 +169,7 @@ impl Agent {
             } else if rule.allow
                 && let Some(folder) = index_folder(&rule.normal)
             {
-                // Google takes permission for an index file as permission for its folder.
+                // Google applies an allow rule for an index file to its folder
                 let length = folder.len() + 1;
                 let better = best.is_none_or(|(most, b)| length > most || (length == most && !b.allow));
                 if better && *path == *folder {
@@ -204,19 +204,19 @@ fn index_folder(pattern: &str) -> Option<&str> {
         .then(|| &pattern[..=slash])
 }
 
-/// Policy of a robots.txt for the crawler.
+/// Policy of a robots.txt for this crawler.
 #[derive(Clone, Debug)]
 pub enum Policy {
     /// Follow these rules; without a file there are none.
     Follow(Agent),
-    /// Fetch nothing: the server failed to say (RFC 9309 section 2.3.1.4).
+    /// Fetch nothing, because the server failed to deliver the file (RFC 9309 section 2.3.1.4).
     Unreachable,
 }
 
 impl Policy {
-    /// Reads what was fetched. Success: its rules. 4xx and endless redirects: no rules. 5xx and no
-    /// answer: fetch nothing; so does 429, which says "later" and not "there is none". But where there is a text, it is what
-    /// was known before.
+    /// Returns the policy of a fetched file. Success: its rules. 4xx and endless redirects: no rules. 5xx, no response
+    /// and 429 (which means "later", not "missing"): fetch nothing, unless there is a text, which is an earlier version
+    /// of the file.
     pub fn from_file(file: &WellKnownFile) -> Self {
         match file.status {
             Some(429 | 500..) | None if !file.text.is_empty() => {
@@ -239,7 +239,7 @@ enum Directive {
 }
 
 fn lines(text: &str) -> impl Iterator<Item = &str> {
-    // CR, LF and CRLF all end a line; an empty piece between CR and LF must not count as one.
+    // CR, LF and CRLF all end a line; the empty piece between CR and LF is no line
     text.split_inclusive(['\n', '\r'])
         .scan(false, |after_cr, piece| {
             let skip = *after_cr && piece == "\n";
@@ -258,7 +258,7 @@ fn directive(line: &str) -> Option<(Directive, &str)> {
     let line = line.trim_matches(|c: char| c.is_ascii_whitespace() || c == '\0');
     let (name, value) = match line.split_once(':') {
         Some(parts) => parts,
-        // Google forgives a missing colon when there are exactly two words.
+        // Google accepts a missing colon if there are exactly two words
         None => line
             .split_once([' ', '\t'])
             .filter(|(_, value)| !value.trim().contains([' ', '\t']))?,
@@ -288,8 +288,8 @@ fn directive(line: &str) -> Option<(Directive, &str)> {
     Some((directive, value.trim()))
 }
 
-/// The product token of a user-agent line: what stands before the first character that no token may
-/// have. `* anything` is everybody.
+/// Returns the product token of a user-agent line: the part before the first character not allowed in a token. `*
+/// anything` is `*`.
 fn token(value: &str) -> Box<str> {
     if value == "*"
         || value
@@ -304,8 +304,8 @@ fn token(value: &str) -> Box<str> {
     value[..end].to_ascii_lowercase().into()
 }
 
-/// RFC 9309 section 2.2.2: octets outside ASCII escaped, escaped unreserved characters decoded,
-/// escapes in upper case. `*` and `$` keep their meaning, `%2A` and `%24` stay literal.
+/// Normalises a path by RFC 9309 section 2.2.2: octets outside ASCII are escaped, escaped unreserved characters
+/// decoded, and escapes in upper case. `*` and `$` keep their meaning; `%2A` and `%24` stay literal.
 fn normal(path: &str) -> Box<str> {
     if path.is_ascii() && !path.contains('%') {
         return path.into();
@@ -329,8 +329,9 @@ fn normal(path: &str) -> Box<str> {
     normal.into()
 }
 
-/// `*` stands for anything, `$` at the end for the end; otherwise a pattern is a prefix. Linear: with
-/// no other wildcard, the leftmost place for each part leaves the most room for the next.
+/// Whether a pattern matches a path: `*` stands for anything, `$` at the end for the end; otherwise a pattern is a
+/// prefix. Linear, because without other wildcards the leftmost match of each part leaves the most room for the next
+/// one.
 fn matches(pattern: &str, path: &str) -> bool {
     let (pattern, anchored) = match pattern.strip_suffix('$') {
         Some(pattern) => (pattern, true),
@@ -343,7 +344,7 @@ fn matches(pattern: &str, path: &str) -> bool {
     };
     let mut last = None;
     for part in parts {
-        // The part before this one is not the last: its leftmost place is the right one.
+        // the leftmost match is right for every part but the last
         if let Some(part) = last.replace(part) {
             match rest.find(part) {
                 Some(i) => rest = &rest[i + part.len()..],

@@ -1,9 +1,9 @@
-//! The health score: one number for a site, open, monotone, and about pages only.
+//! The health score: one number for a site, with an open formula, monotone, and based on pages only.
 //!
-//! A page begins with 100; every error halves what is left, every warning takes a twentieth of it. The
-//! score is the mean of the pages, times 0.8 for every error and 0.97 for every warning of the site as a
-//! whole. Notices never count. An occurrence counts until it is verified as resolved, or ignored: that
-//! somebody says it is done changes nothing, so states do not enter here.
+//! A page starts with 100; every error halves the rest, and every warning takes a twentieth of it. The score is the
+//! mean of the pages, times 0.8 for every error and 0.97 for every warning of the site as a whole. Notices never count.
+//! An occurrence counts until it is verified as resolved, or ignored: marking it as done changes nothing, so states are
+//! not an input here.
 
 #[cfg(test)]
 mod tests;
@@ -13,12 +13,12 @@ use crate::{
     page::{Outcome, PageFacts},
 };
 
-/// Errors and warnings of a page beyond these change nothing.
+/// Maximum numbers of errors and warnings that count per page.
 const MAX_COUNTED: [u32; 2] = [6, 20];
-/// Scores are summed as integers of this fraction, so that the order of pages does not matter.
+/// Fraction in which scores are summed as integers, so that the order of pages does not matter.
 const UNIT: f64 = 1e9;
 
-/// Adds pages up, in any order.
+/// Sum over pages, in any order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Score {
     sum: u128,
@@ -26,26 +26,26 @@ struct Score {
     error_free: u32,
 }
 
-/// Sums over pages.
+/// Health score and its basis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Health {
-    /// 0 (worst) to 100; `None` when no page could be scored.
+    /// Score from 0 (worst) to 100; `None` if no page could be scored.
     pub score: Option<u8>,
-    /// Share of pages without an error, percent, one decimal.
+    /// Share of pages without an error in percent, with one decimal.
     pub error_free_pages_pct: Option<f64>,
-    /// Pages the score is computed from.
+    /// Number of pages that the score is computed from.
     pub pages_scored: u32,
 }
 
 impl Health {
-    /// See [`band`].
+    /// Returns the [`band`] of the score.
     pub fn band(&self) -> Option<&'static str> {
         self.score.map(band)
     }
 }
 
 impl Score {
-    /// One page with its distinct scored checks that found something.
+    /// Adds a page with the number of different scored checks that found an error or a warning on it.
     fn add(&mut self, errors: u32, warnings: u32) {
         let power = |base: f64, n: u32, most: u32| base.powi(i32::try_from(n.min(most)).unwrap_or(0));
         let score = 100.0 * power(0.5, errors, MAX_COUNTED[0]) * power(0.95, warnings, MAX_COUNTED[1]);
@@ -54,21 +54,21 @@ impl Score {
         self.error_free += u32::from(errors == 0);
     }
 
-    /// Pages on which nothing was found.
+    /// Adds pages without findings.
     fn add_clean(&mut self, pages: u32) {
         self.sum += u128::from(pages) * (100.0 * UNIT) as u128;
         self.pages += pages;
         self.error_free += pages;
     }
 
-    /// Pages that were added up elsewhere.
+    /// Adds the sum of other pages.
     fn merge(&mut self, other: &Self) {
         self.sum += other.sum;
         self.pages += other.pages;
         self.error_free += other.error_free;
     }
 
-    /// The score, with the scored errors and warnings of the site as a whole.
+    /// Computes the score, with the scored errors and warnings of the site as a whole.
     fn finish(&self, [site_errors, site_warnings]: [u32; 2]) -> Health {
         if self.pages == 0 {
             return Health {
@@ -79,7 +79,7 @@ impl Score {
         }
         let pages = f64::from(self.pages);
         let site = 0.8f64.powf(site_errors.into()) * 0.97f64.powf(site_warnings.into());
-        // a half is rounded up, whatever the product's last bit says
+        // a half is rounded up, whatever the last bit of the product is
         let score = (self.sum as f64 / UNIT / pages * site + 1e-9)
             .round()
             .clamp(0.0, 100.0);
@@ -91,7 +91,7 @@ impl Score {
     }
 }
 
-/// `excellent` from 91, `good` from 71, `fair` from 31, else `weak` (the bands of Ahrefs' health score).
+/// Returns `excellent` from 91, `good` from 71, `fair` from 31, else `weak` (the bands of Ahrefs' health score).
 pub const fn band(score: u8) -> &'static str {
     match score {
         91.. => "excellent",
@@ -103,12 +103,12 @@ pub const fn band(score: u8) -> &'static str {
 
 const CATEGORIES: usize = Category::ALL.len();
 
-/// Errors and warnings that count, by category.
+/// Numbers of scored errors and warnings, by category.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts([[u8; 2]; CATEGORIES]);
 
 impl Counts {
-    /// A check that found something, and how bad it is; each is counted once.
+    /// Counts a check that found something, with its severity; each check is counted once.
     pub fn count(&mut self, check: &Check, severity: Severity, rules: &Rules) {
         let place = match severity {
             _ if !rules.is_scored(check, severity) => return,
@@ -127,17 +127,17 @@ impl Counts {
     }
 }
 
-/// The formula over everything, and over one category at a time.
+/// Scores over all checks, and for each category.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Scores {
     all: Score,
-    /// Of pages where something of the category counts; it has 100 on the others.
+    /// Sums over the pages with findings of the category; on other pages it has 100.
     categories: [Score; CATEGORIES],
     site: Counts,
 }
 
 impl Scores {
-    /// One page with what was found on it.
+    /// Adds a page with its findings.
     pub fn add(&mut self, found: &Counts) {
         let [errors, warnings] = found.sum();
         self.all.add(errors, warnings);
@@ -148,17 +148,17 @@ impl Scores {
         }
     }
 
-    /// Pages on which nothing was found.
+    /// Adds pages without findings.
     pub fn add_clean(&mut self, pages: u32) {
         self.all.add_clean(pages);
     }
 
-    /// Findings on the site as a whole.
+    /// Sets the findings on the site as a whole.
     pub const fn set_site(&mut self, found: Counts) {
         self.site = found;
     }
 
-    /// Pages that were added up elsewhere.
+    /// Adds the scores of other pages.
     pub fn merge(&mut self, other: &Self) {
         self.all.merge(&other.all);
         for (score, other) in self.categories.iter_mut().zip(&other.categories) {
@@ -166,12 +166,12 @@ impl Scores {
         }
     }
 
-    /// The score.
+    /// Computes the score.
     pub fn health(&self) -> Health {
         self.all.finish(self.site.sum())
     }
 
-    /// The score of each category, in the order of the catalogue; nothing without pages.
+    /// Computes the score of each category, in the order of the catalogue; empty if there are no pages.
     pub fn categories(&self) -> impl Iterator<Item = (Category, u8)> + '_ {
         let scores = self.categories.iter().zip(self.site.0);
         let scores = scores.map(|(score, site)| {
@@ -184,23 +184,23 @@ impl Scores {
     }
 }
 
-/// Files that are no pages, by the end of their names: what answers 404 under such a name was none.
+/// Extensions of files that are no pages: a 404 under such a name is no missing page.
 const FILES: [&str; 27] = [
     "jpg", "jpeg", "png", "gif", "webp", "avif", "svg", "ico", "bmp", "css", "js", "mjs", "json", "xml",
     "txt", "pdf", "zip", "gz", "mp3", "mp4", "webm", "ogg", "woff", "woff2", "ttf", "otf", "csv",
 ];
 
-/// Whether what a check found on a page counts; `was_silent` says that the page gave no answer in the audit before either.
+/// Whether a finding on a page counts; `was_silent` means that the page had no response in the previous audit either.
 pub fn is_counted(check: &Check, was_silent: bool) -> bool {
     !check.counts_if_repeated || was_silent
 }
 
-/// Whether a URL of the site is one of the pages that are scored: HTML that answered, or an error where a page
-/// should have been, be it no answer in this audit and the one before (`was_silent`). Redirects, what robots.txt forbids
-/// and what gave no answer once say nothing about quality.
+/// Whether a URL of the site is a scored page: HTML, or an error in place of a page, including no response in this
+/// audit and the previous one (`was_silent`). Redirects, URLs that robots.txt forbids, and a single missing response
+/// say nothing about quality.
 pub fn is_scored(page: &PageFacts, was_silent: bool) -> bool {
     match page.outcome {
-        // to be asked later says nothing either
+        // statuses that ask to retry later say nothing either
         Outcome::Status(408 | 425 | 429) => false,
         Outcome::Status(_) if page.html.is_some() => true,
         Outcome::Status(400..) => !is_file(&page.url),

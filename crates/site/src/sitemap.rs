@@ -1,6 +1,6 @@
-//! Sitemaps (sitemaps.org protocol 0.9): the URLs a site says it has. One streaming pass, so a file
-//! of 50 MiB costs its URLs and no more. Entities that a document defines for itself are never
-//! expanded: they could make gigabytes out of a few lines.
+//! Sitemaps (sitemaps.org protocol 0.9): the URLs that a site declares. One streaming pass, so a file of 50 MiB costs
+//! no more memory than its URLs. Entities that a document defines itself are never expanded, since a few lines could
+//! yield gigabytes.
 
 mod encoding;
 mod facts;
@@ -30,39 +30,39 @@ use faults::{FEED, HTML, LATE, UTF_8_ONLY};
 use format::{Field, Format, attribute, namespace_name, resolve};
 use input::Counted;
 
-/// Most URLs of one file that are used; more are counted (sitemaps.org: 50,000).
+/// Maximum number of URLs of one file that are used; further ones are only counted (sitemaps.org: 50,000).
 pub const URL_LIMIT: u32 = 50_000;
-/// Most decoded bytes of one file that are read (sitemaps.org: 50 MiB).
+/// Maximum number of decoded bytes read of one file (sitemaps.org: 50 MiB).
 pub const SIZE_LIMIT: u64 = 50 * 1024 * 1024;
-/// Paths of sitemaps when robots.txt names none.
+/// Usual paths of sitemaps, used if robots.txt names none.
 pub(crate) const USUAL: [&str; 3] = ["/sitemap.xml", "/sitemap_index.xml", "/wp-sitemap.xml"];
-/// Most sitemap files of one audit.
+/// Maximum number of sitemap files per audit.
 pub const FILE_LIMIT: usize = 200;
-/// Longest `<loc>` that is kept, bytes; the protocol allows 2,048 characters.
+/// Maximum length in bytes of a `<loc>`; the protocol allows 2,048 characters.
 const LOC_LIMIT: usize = 8 * 1024;
-/// Foreign URLs kept as evidence.
+/// Maximum number of foreign URLs kept as evidence.
 pub(crate) const FOREIGN_LIMIT: usize = 20;
-/// Bytes that are read at a time.
+/// Size of the read buffer in bytes.
 const BUFFER: usize = 64 * 1024;
-/// Dates of so many URLs that are all the same are those of the file.
+/// Number of URLs from which identical dates count as the date of the file.
 const MADE_UP: u32 = 20;
-/// Clocks differ: a `lastmod` counts as future from a day ahead.
+/// Tolerance for clock differences: a `lastmod` is in the future if it is more than a day ahead.
 const FUTURE_SLACK_MS: i64 = DAY_MS;
 
 /// Contents of a sitemap file.
 #[derive(Debug, Default)]
 pub struct Listing {
-    /// Everything but `url`, `status` and `declared`, which the caller knows.
+    /// Facts of the file except `url`, `status` and `declared`, which the caller sets.
     pub facts: Sitemap,
-    /// The URLs listed, as written but trimmed, at most [`URL_LIMIT`]; of sitemaps when `facts.index`.
+    /// Listed URLs as written but trimmed, at most [`URL_LIMIT`]; those of sitemaps if `facts.index`.
     pub urls: Vec<Box<str>>,
-    /// Of each, when it was last changed, in days since the Unix epoch; 0 for no date or an impossible one. The last ones
-    /// without a date may be missing, and all are where every date is the same: that says when the file was made.
+    /// Day of the last change of each URL, in days since the Unix epoch; 0 for a missing or impossible date. Days at
+    /// the end may be missing, and all are if every date is the same, because then it is the date of the file.
     pub days: Vec<u16>,
 }
 
-/// Reads a sitemap, sitemap index, feed or text sitemap, gzip or not. `root` tells which URLs are foreign,
-/// `now_ms` (milliseconds since the Unix epoch) which dates lie in the future.
+/// Reads a sitemap, sitemap index, feed or text sitemap, gzipped or not. `root` decides which URLs are foreign,
+/// `now_ms` (milliseconds since the Unix epoch) which dates are in the future.
 pub fn read(body: &[u8], root: &Url, now_ms: i64) -> Listing {
     read_within(body, root, now_ms, SIZE_LIMIT)
 }
@@ -114,14 +114,14 @@ fn read_within(body: &[u8], root: &Url, now_ms: i64, limit: u64) -> Listing {
 struct Scan<'a> {
     listing: Listing,
     root: &'a Url,
-    /// Usual beginning of a URL of the site, so that it needs no parsing to be known as one.
+    /// Usual prefix of a URL of the site, which spares parsing the URL.
     origin: String,
     now_ms: i64,
     first_date: String,
     dates_differ: bool,
-    /// Of the entry that is being read; 0 while it has none.
+    /// Day of the current entry; 0 if it has none so far.
     day: u16,
-    /// The URL of that entry is the last of the list.
+    /// Whether the URL of the current entry is the last one of the list.
     listed: bool,
 }
 
@@ -193,7 +193,7 @@ impl Scan<'_> {
                         (self.day, self.listed) = (0, false);
                         in_entry = entry.is_none_or(|entry| entry == local.as_ref());
                     }
-                    // `image:loc` and its like are no pages
+                    // `image:loc` and similar elements are no pages
                     let is_field = depth == around + 1 && in_entry && of_root;
                     field = if is_field && !empty {
                         format.field(local.as_ref())
@@ -236,11 +236,11 @@ impl Scan<'_> {
         }
     }
 
-    /// The page of an entry, among what else belongs to it.
+    /// Adds the page link of an Atom entry, which may have other links.
     fn atom_link(&mut self, tag: &BytesStart<'_>) {
         let is_page = attribute(tag, "rel").is_none_or(|rel| rel == "alternate");
         let href = attribute(tag, "href").filter(|href| is_page && !href.trim().is_empty());
-        // it may be relative there
+        // links in feeds may be relative
         if let Some(url) = href.and_then(|href| self.root.join(href.trim()).ok()) {
             self.url(url.as_str());
         }
@@ -261,7 +261,7 @@ impl Scan<'_> {
                 ));
             }
         }
-        // Read on: crawlers accept it, and its URLs are worth knowing.
+        // continues after the fault: crawlers accept it, and the URLs are worth knowing
         match namespace {
             Some(
                 "http://www.sitemaps.org/schemas/sitemap/0.9"
@@ -292,7 +292,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Notes the date of the entry, which may stand before its URL or behind it.
+    /// Records the date of the entry, which may come before its URL or after it.
     fn date(&mut self) {
         if self.listed && self.day > 0 {
             let Listing { urls, days, .. } = &mut self.listing;
@@ -320,13 +320,13 @@ impl Scan<'_> {
     }
 }
 
-/// Fault of XML in a short sentence.
+/// Describes an XML error in a short sentence.
 fn said(error: &Error, at: u64, end: u64) -> String {
     match error {
         Error::Io(error) => damaged(error),
         Error::Encoding(_) => format!("not UTF-8 at byte {at}: {UTF_8_ONLY}"),
         Error::Syntax(SyntaxError::InvalidBangMarkup) => format!("not well-formed at byte {at}: {error}"),
-        // all that were begun and not ended
+        // the other errors are of markup without an end
         Error::Syntax(_) => {
             format!("the XML ends after {end} bytes, within what begins at byte {at}: {error}")
         }

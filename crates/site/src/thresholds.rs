@@ -1,28 +1,28 @@
-//! The numbers in the conditions. A project may set its own ([`Settings`](crate::checks::Settings)).
+//! Thresholds of checks. A project may set its own ([`Settings`](crate::checks::Settings)).
 
-/// Description of a number in the conditions.
+/// Description of a threshold.
 #[derive(Clone, Copy, Debug)]
 pub struct Threshold {
     key: &'static str,
-    /// The checks concerned, in backticks, and what is compared with it.
+    /// Ids of the checks in backticks, and the meaning of the value.
     pub about: &'static str,
-    /// Its value unless a project sets another.
+    /// Default value.
     pub default: u64,
-    /// The smallest value.
+    /// Minimum value.
     pub least: u64,
-    /// The largest value.
+    /// Maximum value.
     pub most: u64,
-    /// Unit.
+    /// Unit of the value.
     pub unit: &'static str,
-    /// Ids of the checks concerned.
+    /// Ids of the checks that use it.
     pub checks: &'static [&'static str],
-    /// Whether it decides that there is a problem, and not only how bad the problem is.
+    /// Whether it decides that there is a problem, and not only its severity.
     pub(crate) is_condition: bool,
 }
 
 macro_rules! thresholds {
     ($(#[doc = $doc:literal] $name:ident: $kind:ty = $value:expr, $least:literal..=$most:literal $unit:literal, $role:ident of [$($check:literal),*];)*) => {
-        /// Numbers in the conditions of checks; lengths are extended grapheme clusters.
+        /// Thresholds of checks; lengths are in extended grapheme clusters.
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub struct Thresholds {
             $(#[doc = $doc] pub $name: $kind,)*
@@ -35,7 +35,7 @@ macro_rules! thresholds {
         }
 
         impl Thresholds {
-            /// Descriptions, in the order of the catalogue.
+            /// Descriptions of all thresholds, in the order of the catalogue.
             pub const ALL: &[Threshold] = &[$(Threshold {
                 key: stringify!($name),
                 about: $doc.trim_ascii(),
@@ -47,7 +47,7 @@ macro_rules! thresholds {
                 is_condition: thresholds!(@$role),
             },)*];
 
-            /// The value of one.
+            /// Returns the value of a threshold.
             pub fn get(&self, threshold: &Threshold) -> u64 {
                 match threshold.key {
                     $(stringify!($name) => self.$name.into(),)*
@@ -55,7 +55,7 @@ macro_rules! thresholds {
                 }
             }
 
-            /// Sets one; what its range does not allow changes nothing.
+            /// Sets a threshold; a value outside its range is ignored.
             pub(crate) fn set(&mut self, threshold: &Threshold, value: u64) {
                 if !(threshold.least..=threshold.most).contains(&value) {
                     return;
@@ -72,12 +72,12 @@ macro_rules! thresholds {
 }
 
 impl Threshold {
-    /// Its name, in kebab case.
+    /// Returns the name in kebab case.
     pub fn name(&self) -> String {
         self.key.replace('_', "-")
     }
 
-    /// The one of a name, in kebab, camel or snake case.
+    /// Returns the threshold of a name in kebab, camel or snake case.
     pub fn find(name: &str) -> Option<&'static Self> {
         let mut key = String::with_capacity(name.len() + 3);
         for c in name.chars() {

@@ -1,8 +1,8 @@
-//! Identity of URLs: whether two are the same page. Every stored id and every link of a crawl hangs on this, so the
-//! rule is versioned, and it is fast: a crawl of 10,000 pages asks half a million times.
+//! Identity of URLs: whether two URLs are the same page. Every stored id and every link of a crawl depends on it, so
+//! the rule is versioned; and it is fast, because a crawl of 10,000 pages uses it half a million times.
 //!
-//! Two ways in that must agree (a property test holds them together): [`url_key`] normalises a
-//! parsed URL, and [`Base::key`] resolves the plain `href`s that most links are without parsing.
+//! Two functions must agree, which a property test ensures: [`url_key`] normalises a parsed URL, and [`Base::key`]
+//! resolves the plain `href`s of most links without parsing.
 
 mod base;
 
@@ -15,7 +15,7 @@ pub use self::base::Base;
 /// Version of the rule below; stored with every key. Raise it when any key changes.
 pub const NORMALIZATION_VERSION: u32 = 1;
 
-/// Query parameters that say where a visitor came from, not which page is meant.
+/// Query parameters that identify the source of a visit, not the page.
 const TRACKING: [&str; 18] = [
     "_gl",
     "_hsenc",
@@ -37,11 +37,11 @@ const TRACKING: [&str; 18] = [
     "_ga",
 ];
 
-/// Identity of a page: the URL without fragment, user info, default port and tracking parameters,
-/// percent-encoding in its shortest upper-case form, parameters stably sorted by name. Case of the
-/// path, trailing slashes and index files are kept: servers may tell them apart.
+/// Returns the identity of a page: the URL without fragment, user info, default port and tracking parameters, with
+/// percent-encoding in its shortest upper-case form and parameters stably sorted by name. Case of the path, trailing
+/// slashes and index files are kept, because servers may distinguish them.
 ///
-/// Borrows when the URL already is its own key, as most are.
+/// Borrows if the URL already is its own key, as most are.
 pub fn url_key(url: &Url) -> Cow<'_, str> {
     let plain_path = is_plain(url.path());
     let plain_query = url.query().is_none_or(is_sorted_and_plain);
@@ -59,9 +59,9 @@ pub fn url_key(url: &Url) -> Cow<'_, str> {
     Cow::Owned(key)
 }
 
-/// Key of a URL as [`Url`] serializes it; borrowed where the URL is its own key.
+/// Returns the key of a URL as [`Url`] serializes it; borrowed if the URL is its own key.
 pub fn key_of(written: &str) -> Cow<'_, str> {
-    // nothing that a key has otherwise stands without one of these
+    // without any of these, a URL is its own key
     if !written.contains(['%', '?', '#', '@']) {
         return Cow::Borrowed(written);
     }
@@ -71,7 +71,7 @@ pub fn key_of(written: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether a parameter of this (raw) name is dropped from the key.
+/// Whether a parameter of this raw name is dropped from the key.
 pub fn is_tracking(name: &str) -> bool {
     let name = name.as_bytes();
     let starts =
@@ -100,9 +100,9 @@ fn name_of(pair: &str) -> &str {
     pair.split_once('=').map_or(pair, |(name, _)| name)
 }
 
-/// RFC 3986 section 6.2.2: unreserved bytes decoded, other escapes upper-case. A `%` that begins no
-/// escape becomes `%25`: left alone it could form an escape with its decoded neighbours, and the key
-/// of a key would differ from the key.
+/// Appends a part normalised by RFC 3986 section 6.2.2: unreserved bytes are decoded, other escapes are in upper case.
+/// A `%` that begins no escape becomes `%25`: otherwise it could form an escape with decoded neighbours, and the key of
+/// a key would differ from the key.
 pub(crate) fn push_normal(key: &mut String, part: &str) {
     let bytes = part.as_bytes();
     let mut copied = 0;

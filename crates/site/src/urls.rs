@@ -1,9 +1,9 @@
-//! Every URL of a crawl, once: a dense id, its key, and why it is known. Keys lie one after the other
-//! in one text, the hash table holds ids only, so that a million URLs cost about a hundred bytes each.
+//! All URLs of a crawl, each once: a dense id, its key, and the sources that it is known from. Keys are concatenated in
+//! one string and the hash table holds only ids, so that a million URLs take about 100 bytes each.
 //!
-//! Pages are read on other threads. They do not share the table: each page collects its URLs in a
-//! [`PageUrls`], and [`UrlTable::adopt`] turns its provisional ids into those of the table. So no
-//! link ever takes a lock, and ids are given in one place.
+//! Pages are parsed on other threads. They do not share the table: each page collects its URLs in a [`PageUrls`], and
+//! [`UrlTable::adopt`] replaces its provisional ids by those of the table. So no link ever takes a lock, and ids are
+//! assigned in one place.
 
 mod of_page;
 #[cfg(test)]
@@ -20,7 +20,7 @@ use crate::{
     url_key::url_key,
 };
 
-/// Reasons that a URL is known; bits of one byte.
+/// Sources that a URL is known from; bits of one byte.
 pub mod provenance {
     /// A link of a crawled page.
     pub const LINK: u8 = 1;
@@ -38,38 +38,38 @@ pub mod provenance {
     pub const POST: u8 = 64;
     /// Named by Search Console.
     pub const GSC: u8 = 128;
-    /// Known from outside the crawl; the other bits follow from its pages.
+    /// Sources outside the crawl; the other bits follow from its pages.
     pub const GIVEN: u8 = SITEMAP | PREVIOUS | POST | GSC;
 }
 
-/// Collectors kept for other pages: as many as are read at a time.
+/// Maximum number of collectors kept for reuse, about as many as pages are parsed at a time.
 const SPARE: usize = 64;
-/// Keys that are looked up together.
+/// Number of keys that are looked up together.
 const AT_ONCE: usize = 16;
 
-/// Longest key that is kept, bytes; a longer URL gets no id.
+/// Maximum length of a key in bytes; a longer URL gets no id.
 pub const KEY_LIMIT: usize = 8 * 1024;
 
-/// The table. Ids are dense from 0.
+/// Table of URLs. Ids are dense from 0.
 #[derive(Debug)]
 pub struct UrlTable {
     keys: String,
     key_ends: Vec<u32>,
     ids: HashTable<u32>,
     hasher: DefaultHashBuilder,
-    /// Forms as first seen, of the few URLs whose form differs from their key; ids ascend.
+    /// URLs as first seen, of the few that differ from their key; ids ascend.
     raws: String,
     raw_ends: Vec<(u32, u32)>,
     provenance: Vec<u8>,
-    /// See [`UrlTable::day`]; as long as the last URL with a day needs.
+    /// Days of [`UrlTable::day`]; ends with the last URL that has one.
     days: Vec<u16>,
     most: usize,
-    /// Collectors that served a page, for the next ones.
+    /// Collectors of earlier pages, kept for reuse.
     spare: Vec<PageUrls>,
 }
 
 impl UrlTable {
-    /// An empty table that takes at most `most` URLs (at most 2,000,000,000).
+    /// Creates an empty table for at most `most` URLs (at most 2,000,000,000).
     pub fn new(most: usize) -> Self {
         Self {
             keys: String::new(),
@@ -85,22 +85,22 @@ impl UrlTable {
         }
     }
 
-    /// URLs known.
+    /// Returns the number of known URLs.
     pub fn len(&self) -> usize {
         self.key_ends.len()
     }
 
-    /// No URL known.
+    /// Whether no URL is known.
     pub fn is_empty(&self) -> bool {
         self.key_ends.is_empty()
     }
 
-    /// Normalised form.
+    /// Returns the normalised URL.
     pub fn key(&self, id: UrlId) -> &str {
         span(&self.keys, &self.key_ends, id.0 as usize)
     }
 
-    /// The form to fetch: as first seen.
+    /// Returns the URL to fetch: as it was first seen.
     pub fn url(&self, id: UrlId) -> &str {
         match self.raw_ends.binary_search_by_key(&id.0, |(id, _)| *id) {
             Ok(i) => {
@@ -111,22 +111,23 @@ impl UrlTable {
         }
     }
 
-    /// Reasons it is known: bits of [`provenance`].
+    /// Returns the sources that the URL is known from: bits of [`provenance`].
     pub fn provenance(&self, id: UrlId) -> u8 {
         self.provenance[id.0 as usize]
     }
 
-    /// Adds reasons why a URL is known.
+    /// Adds sources that a URL is known from.
     pub fn mark(&mut self, id: UrlId, bits: u8) {
         self.provenance[id.0 as usize] |= bits;
     }
 
-    /// Day of its last change by a sitemap, since the Unix epoch; 0 when none does.
+    /// Returns the day of the last change according to a sitemap, in days since the Unix epoch; 0 if no sitemap names
+    /// one.
     pub fn day(&self, id: UrlId) -> u16 {
         self.days.get(id.0 as usize).copied().unwrap_or(0)
     }
 
-    /// Notes that day; of several the latest counts.
+    /// Records that day; the latest one counts.
     pub fn changed_on(&mut self, id: UrlId, day: u16) {
         let at = id.0 as usize;
         if day == 0 {
@@ -138,23 +139,23 @@ impl UrlTable {
         self.days[at] = self.days[at].max(day);
     }
 
-    /// Id of a key that is known.
+    /// Returns the id of a known key.
     pub fn get(&self, key: &str) -> Option<UrlId> {
         self.find(self.hasher.hash_one(key), key)
     }
 
-    /// Id of a key, a new one when it is not known; then `raw` is kept as the form to fetch. `None` when
-    /// the table is full or the key longer than [`KEY_LIMIT`].
+    /// Returns the id of a key, a new one if it is unknown; `raw` is then the URL to fetch. `None` if the table is full
+    /// or the key longer than [`KEY_LIMIT`].
     pub fn insert(&mut self, key: &str, raw: Option<&str>) -> Option<UrlId> {
         self.insert_hashed(self.hasher.hash_one(key), key, raw)
     }
 
-    /// Id of a parsed URL, a new one when it is not known; fetched as it is here, without its fragment.
+    /// Returns the id of a parsed URL, a new one if it is unknown; it is fetched in this form, without its fragment.
     pub fn add_url(&mut self, url: &Url) -> Option<UrlId> {
         self.insert(&url_key(url), raw(url))
     }
 
-    /// A collector for the URLs of one page, whose own URL keeps its id.
+    /// Creates a collector for the URLs of one page, whose own URL keeps its id.
     pub fn page(&mut self, own: UrlId) -> PageUrls {
         let page = self.spare.pop();
         let mut page = page.unwrap_or_else(|| PageUrls::new(self.hasher.clone()));
@@ -162,8 +163,8 @@ impl UrlTable {
         page
     }
 
-    /// Gives the URLs that `page` collected ids of this table, in the facts read with it. Targets for
-    /// which there is no room become `None`.
+    /// Adds the URLs that `page` collected, and sets their ids in the facts read with it. Targets for which there is no
+    /// room become `None`.
     pub fn adopt(&mut self, page: PageUrls, facts: &mut PageFacts) {
         let mut ids: Vec<Option<UrlId>> = Vec::with_capacity(page.len());
         for some in page.hashes().chunks(AT_ONCE) {
@@ -186,9 +187,9 @@ impl UrlTable {
         }
     }
 
-    /// Ids that keys of these hashes may have, and where in the text theirs lie. On a large site each look is at places that are
-    /// in no cache. Nothing here waits for what is found in one of them, so that a processor looks at those of several keys at
-    /// a time.
+    /// Returns ids that keys with these hashes may have, and the ranges of their keys. On a large site every look-up
+    /// misses the caches. No look-up here depends on the result of another one, so that the cache misses of several
+    /// keys overlap.
     fn probably(&self, hashes: &[u64]) -> [Option<(UrlId, Range<usize>)>; AT_ONCE] {
         let mut ids = [None; AT_ONCE];
         for (id, hash) in ids.iter_mut().zip(hashes) {
@@ -200,7 +201,7 @@ impl UrlTable {
         })
     }
 
-    /// Resolves the URLs of a page of another site: only alternates that are known stay, so that its URLs do not fill the
+    /// Resolves the URLs of a page of another site: only known alternates are kept, so that its URLs do not fill the
     /// table.
     pub(crate) fn adopt_foreign(&mut self, page: &PageUrls, facts: &mut PageFacts) {
         if let Some(html) = &mut facts.html {
@@ -218,7 +219,7 @@ impl UrlTable {
         });
     }
 
-    /// The keys, their ends, why each is known, and the days, for the index of the crawl.
+    /// Returns keys, their ends, sources and days, for the graph of the crawl.
     pub(crate) fn into_columns(self) -> (String, Vec<u32>, Vec<u8>, Vec<u16>) {
         (self.keys, self.key_ends, self.provenance, self.days)
     }
@@ -260,7 +261,7 @@ impl UrlTable {
     }
 }
 
-/// For rechecks and sitemaps, where one thread does everything.
+/// For rechecks and sitemaps, which run on one thread.
 impl Intern for UrlTable {
     fn intern(&mut self, url: &Url) -> Option<UrlId> {
         self.add_url(url)
@@ -271,7 +272,7 @@ impl Intern for UrlTable {
     }
 }
 
-/// The form to fetch: without fragment; `None` when user info was in it, which is never sent.
+/// Returns the URL to fetch, without fragment; `None` if it has user info, which is never sent.
 fn raw(url: &Url) -> Option<&str> {
     (url.username().is_empty() && url.password().is_none()).then(|| &url[..Position::AfterQuery])
 }
@@ -285,7 +286,7 @@ fn range(ends: &[u32], i: usize) -> Range<usize> {
     start..ends[i] as usize
 }
 
-/// Visits every place of the facts that holds the id of another URL.
+/// Visits every id of another URL in the facts.
 pub(crate) fn for_each_target(facts: &mut PageFacts, mut visit: impl FnMut(&mut Option<UrlId>)) {
     if let Outcome::Redirect { target, .. } = &mut facts.outcome {
         visit(target);

@@ -1,59 +1,58 @@
-//! Core Web Vitals, and what else only a browser can tell. The crawler cannot measure them: whoever has pages loaded in one
-//! says so.
+//! Core Web Vitals, and other results that need a browser. The crawler cannot measure them; the caller provides them.
 
 /// Source of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// Those of people, over 28 days; the 75th percentile.
+    /// Field data of real users: the 75th percentile over 28 days.
     Field,
-    /// One by a program.
+    /// Lab data of a single run.
     Lab,
 }
 
 /// A measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Figure {
-    /// Milliseconds, or thousandths of a score.
+    /// Value in milliseconds, or thousandths for a score.
     pub value: u32,
-    /// Its source.
+    /// Source of the value.
     pub source: Source,
 }
 
-/// Measurements of a page; `None` was not measured.
+/// Measurements of a page; `None` means not measured.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Vitals {
-    /// Largest Contentful Paint, milliseconds.
+    /// Largest Contentful Paint in milliseconds.
     pub lcp: Option<Figure>,
-    /// Interaction to Next Paint, milliseconds.
+    /// Interaction to Next Paint in milliseconds.
     pub inp: Option<Figure>,
-    /// Cumulative Layout Shift, thousandths.
+    /// Cumulative Layout Shift in thousandths.
     pub cls: Option<Figure>,
-    /// Tap targets that are too small, or too near to something else that can; of one visit by a program.
+    /// Tap targets that are too small or too close to another one, from a single lab run.
     pub small_targets: Option<Vec<TapTarget>>,
-    /// Images of more pixels than the screen shows; of one visit by a program.
+    /// Images with more pixels than are displayed, from a single lab run.
     pub oversized: Option<Vec<Oversized>>,
-    /// When, RFC 3339.
+    /// Time of the measurement, RFC 3339.
     pub measured_at: String,
 }
 
-/// Something that can be tapped.
+/// A tap target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TapTarget {
-    /// Place in the page, as CSS selects it.
+    /// CSS selector of the element.
     pub selector: Box<str>,
-    /// Its tag, as it is in the tree of the page.
+    /// Start tag of the element as in the DOM.
     pub html: Box<str>,
 }
 
-/// An image that is larger than it is shown.
+/// An image that is larger than displayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Oversized {
-    /// URL it was loaded from.
+    /// URL of the image.
     pub url: Box<str>,
-    /// Width and height of the file and as shown, in pixels of the screen: `1600x1200`.
+    /// Width and height of the file, and as displayed, in device pixels: `1600x1200`.
     pub sizes: [Box<str>; 2],
-    /// Bytes of the file.
+    /// Size of the file in bytes.
     pub bytes: u64,
-    /// Bytes that one of the size shown would save.
+    /// Bytes that a file of the displayed size would save.
     pub wasted_bytes: u64,
 }

@@ -1,4 +1,4 @@
-//! The names of schema.org.
+//! Names defined by schema.org.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use hashbrown::HashSet;
 
 const NAMES: &str = include_str!("../data/schema-org.txt");
 
-/// Types and properties.
+/// Types, and properties.
 static KNOWN: LazyLock<[HashSet<&'static str>; 2]> = LazyLock::new(|| {
     let (types, properties) = NAMES.split_once("[properties]").unwrap_or_default();
     let names = |part: &'static str| {
@@ -16,12 +16,12 @@ static KNOWN: LazyLock<[HashSet<&'static str>; 2]> = LazyLock::new(|| {
     [names(types), names(properties)]
 });
 
-/// Whether it is a type.
+/// Whether a name is a type.
 pub(crate) fn is_type(name: &str) -> bool {
     KNOWN[0].contains(name)
 }
 
-/// Whether it is a property, be it one of those that say what an action needs and gives.
+/// Whether a name is a property, also with `-input` or `-output` for actions.
 pub(crate) fn is_property(name: &str) -> bool {
     let plain = name
         .strip_suffix("-input")

@@ -1,23 +1,23 @@
-//! Files that lie at a place known beforehand, such as robots.txt and llms.txt.
+//! Files at well-known paths, such as robots.txt and llms.txt.
 
 use serde::{Deserialize, Serialize};
 
 use crate::fetch::FetchError;
 
-/// A text file at a well-known place.
+/// A text file at a well-known path.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WellKnownFile {
-    /// Where, after redirects.
+    /// URL after redirects.
     pub url: Box<str>,
-    /// Final status; `None` without an answer.
+    /// Final status; `None` without a response.
     pub status: Option<u16>,
-    /// Error in place of an answer.
+    /// Error, if there is no response.
     pub error: Option<FetchError>,
     /// `Content-Type`.
     pub content_type: Option<Box<str>>,
     /// Size in bytes.
     pub bytes: u64,
-    /// The first 500 KiB, lossily decoded; empty unless the status is 200. Of a robots.txt that could not be fetched, what
-    /// was known of it from before.
+    /// The first 500 KiB, lossily decoded; empty unless the status is 200. For a robots.txt that could not be fetched,
+    /// the text of an earlier version.
     pub text: Box<str>,
 }

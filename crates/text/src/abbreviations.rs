@@ -1,7 +1,7 @@
 //! Abbreviations that end in a full stop without ending a sentence, by language.
 //!
-//! Only those that are always followed by something: after `etc.` a sentence may well end, and where it does
-//! not, the next word is in lower case, which UAX #29 sees by itself.
+//! Only abbreviations that are always followed by something: a sentence may well end after `etc.`, and if it does not,
+//! the next word is in lower case, which UAX #29 recognizes itself.
 
 use std::sync::LazyLock;
 
@@ -21,7 +21,7 @@ const PT: &str = "sr sra dr dra prof p.ex av núm pág art vol fig cap tel aprox
 const RU: &str = "ул стр см рис им проф акад т.е напр ср гл табл доц корп обл просп пер";
 const PL: &str = "np dr prof ul tzn tj św ok nr str m.in al pl inż mgr rys tab ww";
 
-/// Bytes of the longest of them.
+/// Length in bytes of the longest abbreviation.
 const MAX_BYTES: usize = 10;
 
 static KNOWN: LazyLock<HashMap<&'static str, HashSet<&'static str>>> = LazyLock::new(|| {
@@ -40,7 +40,7 @@ static KNOWN: LazyLock<HashMap<&'static str, HashSet<&'static str>>> = LazyLock:
     words.into_iter().collect()
 });
 
-/// Whether the word before a full stop is one of these abbreviations; `word` without its last stop.
+/// Whether the word before a full stop is an abbreviation; `word` excludes its last full stop.
 pub(crate) fn is_abbreviation(word: &str, language: &str) -> bool {
     if word.len() > MAX_BYTES {
         return false;
@@ -48,7 +48,7 @@ pub(crate) fn is_abbreviation(word: &str, language: &str) -> bool {
     let Some(words) = KNOWN.get(language) else {
         return false;
     };
-    // most are of ASCII, and no word that ends a sentence need be copied for that
+    // most are ASCII, and words that end a sentence need not be copied to the heap
     let mut room = [0; MAX_BYTES];
     room[..word.len()].copy_from_slice(word.as_bytes());
     room.make_ascii_lowercase();
@@ -58,7 +58,7 @@ pub(crate) fn is_abbreviation(word: &str, language: &str) -> bool {
     }
 }
 
-/// Languages that write an ordinal number as digits and a full stop.
+/// Whether a language writes an ordinal number as digits and a full stop.
 pub(crate) fn has_stopped_ordinals(language: &str) -> bool {
     matches!(
         language,

@@ -1,11 +1,10 @@
-//! The words of ASCII text by UAX #29, without the tables of all characters: where they begin and end is found for 64 bytes
-//! at a time.
+//! The words of ASCII text by UAX #29 without tables of characters: word boundaries are found for 64 bytes at a time.
 
 use std::ops::Range;
 
 use crate::{plain_words::is_joined, simd::each_block, word_hash::word_hash};
 
-/// Calls with each word of a part of a text that is ASCII, with how many letters and digits it has, and its hash.
+/// Calls `take` with each word of an ASCII part of a text, its number of letters and digits, and its hash.
 pub(crate) fn each_ascii_word<'t>(
     text: &'t str,
     part: Range<usize>,
@@ -14,7 +13,7 @@ pub(crate) fn each_ascii_word<'t>(
     let Some(bytes) = text.as_bytes().get(part.clone()) else {
         return;
     };
-    // where the last word begins and ends, to which what follows may be joined, and whether it is more than letters and digits
+    // start and end of the last word, which may be joined to the next, and whether it has more than letters and digits
     let (mut start, mut end, mut is_mixed) = (0, 0, false);
     let mut complete = |start: usize, end: usize, is_mixed: bool| {
         let (start, end) = (part.start + start, part.start + end);
@@ -34,10 +33,10 @@ pub(crate) fn each_ascii_word<'t>(
         let words = block.letters_and_digits() | low_lines;
         let before = words << 1 | last_words >> 63;
         let (mut begins, mut ends) = (words & !before, before & !words);
-        // behind a single byte that is no part of a word, and mostly a space, and another word
+        // words after a single byte that is no part of a word and no space, which may join it to the word before
         let single = begins & (words << 2 | last_words >> 62) & !(spaces << 1 | last_spaces >> 63);
         let has_low_lines = low_lines != 0;
-        // a word that began in a block before
+        // a word that began in an earlier block
         if last_words >> 63 != 0 {
             is_mixed |= has_low_lines;
             if ends != 0 {

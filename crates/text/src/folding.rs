@@ -1,4 +1,4 @@
-//! White space, composition and case made equal.
+//! Folding of white space, composition and case.
 
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ pub fn fold_into(out: &mut String, text: &str) {
     let mut word = 0;
     let mut at = 0;
     while let Some(b) = bytes.get(at) {
-        // one space behind a word is what it becomes
+        // a single space after a word stays as it is
         let is_kept = match b {
             b' ' => at > word && bytes[at - 1] != b' ',
             0..b' ' | 0xc2 | 0xe1..=0xe3 => false,
@@ -37,7 +37,7 @@ pub fn fold_into(out: &mut String, text: &str) {
     out.push_str(&text[word..]);
 }
 
-/// Length of the white space character that begins here, 0 when none does.
+/// Returns the length of the white space character at a position, 0 if there is none.
 fn space_at(bytes: &[u8], at: usize) -> usize {
     match bytes[at] {
         b' ' | b'\t' | b'\n' | b'\r' | b'\x0b' | b'\x0c' => 1,
@@ -56,7 +56,7 @@ fn space_at(bytes: &[u8], at: usize) -> usize {
     }
 }
 
-/// Ends the word that `out` ends with.
+/// Ends the last word of `out` with a space.
 pub fn end_word(out: &mut String) {
     if !ends_in_space(out) {
         out.push(' ');
@@ -67,7 +67,8 @@ fn ends_in_space(out: &str) -> bool {
     matches!(out.as_bytes().last(), None | Some(b' '))
 }
 
-/// No control characters, no two spaces in a row, and no byte that white space outside ASCII begins with.
+/// Whether a text has no control characters, no two spaces in a row, and no byte that can begin white space outside
+/// ASCII.
 fn is_folded(text: &[u8]) -> bool {
     let there = text.len().min(16);
     !simd::any(text, |bytes| {
@@ -75,12 +76,12 @@ fn is_folded(text: &[u8]) -> bool {
         let range = |first, last| simd::within(bytes, first, last);
         let odd = range(0, b' ' - 1) | is(0xc2) | range(0xe1, 0xe3);
         let spaces = is(b' ').to_bitmask();
-        // zeros behind a short text are no control characters of it
+        // padding zeros behind a short text are not control characters
         odd.to_bitmask() & ((1 << there) - 1) | spaces & spaces << 1 != 0
     })
 }
 
-/// White space folded, ends trimmed.
+/// Folds white space and trims the ends.
 pub fn squeeze(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     fold_into(&mut out, text);
@@ -88,15 +89,15 @@ pub fn squeeze(text: &str) -> String {
     out
 }
 
-/// White space folded, NFC, lower case: two texts that differ in none of what is left are the same text.
+/// Folds white space, composition (NFC) and case: texts with equal results count as the same text.
 pub fn folded(text: &str) -> String {
     folded_case(squeeze(text))
 }
 
-/// Folds the case of a text whose white space is folded already.
+/// Folds the case of a text whose white space is already folded.
 pub fn folded_case(text: String) -> String {
-    // below U+0300, and in most of Cyrillic, nothing composes
-    // without a branch, so that the compiler makes vector instructions of it
+    // below U+0300, and in most of Cyrillic, no character composes; without a branch, so that the compiler vectorizes
+    // the loop
     let composes = |b: u8| u8::from(b >= 0xcc) & u8::from(b.wrapping_sub(0xd0) > 1);
     if text.bytes().fold(0, |any, b| any | composes(b)) == 0 {
         return lower(text);
@@ -107,17 +108,17 @@ pub fn folded_case(text: String) -> String {
     }
 }
 
-/// Lower case, character by character: unlike `str::to_lowercase`, a final sigma is any sigma.
+/// Lower-cases character by character: unlike `str::to_lowercase`, a final sigma becomes a normal one.
 fn lower(mut text: String) -> String {
     text.make_ascii_lowercase();
-    // no character that begins with another byte has a lower case
+    // characters that begin with another byte have no lower case
     let may_be_upper = |bytes: u8x16| {
         let range = |first, last| simd::within(bytes, first, last);
         range(0xc3, 0xd5) | range(0xe1, 0xe2) | range(0xea, 0xea) | range(0xee, 0xff)
     };
     // already lower case, or without case
     let is_lower = |c: char| matches!(c, 'ß'..='ÿ' | 'а'..='џ' | '\u{2000}'..='\u{20ff}');
-    // mostly there is nothing to be changed, and no copy is made
+    // often nothing changes, and no copy is made
     let mut out = String::new();
     let (mut copied, mut at) = (0, 0);
     while let Some(found) = simd::position(&text.as_bytes()[at..], may_be_upper) {
@@ -140,7 +141,7 @@ fn lower(mut text: String) -> String {
     out
 }
 
-/// Hash of the folded text; 0 when nothing is left of it, and only then.
+/// Returns the hash of the folded text; 0 only if the folded text is empty.
 pub fn folded_hash(text: &str) -> u64 {
     let text = folded(text);
     if text.is_empty() { 0 } else { hash(text.as_bytes()) }

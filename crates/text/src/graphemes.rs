@@ -2,7 +2,7 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Extended grapheme clusters of a text.
+/// Returns the number of extended grapheme clusters of a text.
 pub fn length(text: &str) -> usize {
     if text.is_ascii() && !text.contains('\r') {
         return text.len();
@@ -10,12 +10,12 @@ pub fn length(text: &str) -> usize {
     text.graphemes(true).count()
 }
 
-/// The first `most` extended grapheme clusters of a text.
+/// Returns the first `most` extended grapheme clusters of a text.
 pub fn cut(text: &str, most: usize) -> &str {
     if text.len() <= most {
         return text;
     }
-    // one byte more, which might be the beginning of a combining mark
+    // one byte more, which might begin a combining mark
     if text.as_bytes()[..=most].is_ascii() && !text[..=most].contains('\r') {
         return &text[..most];
     }

@@ -1,4 +1,4 @@
-//! Hashes that are stored: the same on every machine and in every release.
+//! Stored hashes: the same on every machine and in every release.
 
 const SEED: u64 = 0xa076_1d64_78bd_642f;
 const STEP: u64 = 0xe703_7ed1_a0b4_28db;
@@ -8,8 +8,8 @@ fn mix(a: u64, b: u64) -> u64 {
     (product as u64) ^ ((product >> 64) as u64)
 }
 
-/// A 64-bit hash that never changes: multiply and fold, eight bytes at a time, little-endian (the
-/// core of wyhash). Not for keys that an attacker may choose to collide; never 0.
+/// Returns a 64-bit hash that never changes: multiply and fold, eight bytes at a time, little-endian (the core of
+/// wyhash). Not for keys that an attacker may choose to collide; never 0.
 pub fn hash(bytes: &[u8]) -> u64 {
     const LAST: u64 = 0x8ebc_6af0_9c88_c6e3;
     let (words, tail) = bytes.as_chunks::<8>();
@@ -22,8 +22,8 @@ pub fn hash(bytes: &[u8]) -> u64 {
     mix(state ^ SEED, LAST).max(1)
 }
 
-/// Hashes a text of some kilobytes in a quarter of the time of [`hash`]: four hashes at a time, which do not wait for each
-/// other, and the hash of the four. The result differs from that of [`hash`].
+/// Hashes a text of some kilobytes in a quarter of the time of [`hash`]: four independent hashes at a time, and the
+/// hash of the four. The result differs from that of [`hash`].
 pub fn hash_long(bytes: &[u8]) -> u64 {
     let (blocks, tail) = bytes.as_chunks::<32>();
     let mut lanes = [SEED ^ bytes.len() as u64, !SEED, STEP, !STEP];
@@ -38,7 +38,8 @@ pub fn hash_long(bytes: &[u8]) -> u64 {
     hash(&all)
 }
 
-/// Up to seven bytes, little-endian. A copy into eight zeros is a call, which for most words costs more than the rest.
+/// Loads up to seven bytes, little-endian. Copying into eight zeros is a call, which for most words costs more than the
+/// rest.
 fn short(bytes: &[u8]) -> u64 {
     let from = |at: usize| bytes.get(at..).and_then(|rest| rest.first_chunk::<4>());
     let n = bytes.len();

@@ -1,12 +1,11 @@
 //! Words, sentences, readability and MinHash of text in any language.
 //!
-//! Three rules hold everywhere in this crate: a length is a number of extended grapheme clusters
-//! (what a reader calls a character, whatever the alphabet), a word is what UAX #29 says it is,
-//! and a hash is the same on every machine and in every release, because it is stored.
+//! Three rules hold everywhere in this crate: a length is a number of extended grapheme clusters (what a reader calls a
+//! character, in any script), a word is defined by UAX #29, and a hash is the same on every machine and in every
+//! release, because it is stored.
 //!
-//! [`words`] hides three ways to count: plain text 64 bytes at a time ([`simd`]), everything else character by
-//! character with classes out of a trie, and what is rare by `unicode-segmentation`, which is also what tests compare
-//! all of it with.
+//! [`words`] hides three ways to count: plain text 64 bytes at a time ([`simd`]), other text character by character
+//! with classes from a trie, and rare cases by `unicode-segmentation`, which is also the oracle of the tests.
 
 mod abbreviations;
 mod ascii_words;

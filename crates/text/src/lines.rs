@@ -1,6 +1,6 @@
 //! Lines of a text.
 
-/// The lines of a text that ends none with `\r`: their ends are looked for many bytes at a time.
+/// Returns the lines of a text without `\r`; their ends are searched many bytes at a time.
 pub fn lines(text: &str) -> impl Iterator<Item = &str> + Clone {
     let last = (!text.is_empty() && !text.ends_with('\n')).then_some(text.len());
     let ends = memchr::memchr_iter(b'\n', text.as_bytes()).chain(last);

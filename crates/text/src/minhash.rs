@@ -1,10 +1,11 @@
-//! MinHash: 64 bytes of a text, by which others are found that are nearly the same.
+//! MinHash: a 64-byte sketch of a text, by which near-duplicates are found.
 //!
-//! The runs of five words of a text (of Chinese and Japanese: of five characters) are hashed once and dealt out to 128
-//! bins; of the smallest hash of each bin the four lowest bits are kept. Bins that stay empty borrow from others
-//! (Shrivastava, "Optimal Densification for Fast and Accurate Minwise Hashing", ICML 2017), and the share of bins in
-//! which two texts agree tells how many of their runs they share (Li and König, "b-Bit Minwise Hashing", WWW 2010). Eight
-//! bins make a band: texts of which nine runs in ten are the same agree in one of the 16 bands all but surely.
+//! The shingles of a text (runs of five words, or of five characters in Chinese and Japanese) are hashed once and
+//! distributed over 128 bins; the four lowest bits of the smallest hash in each bin are kept. Empty bins borrow from
+//! others (Shrivastava, "Optimal Densification for Fast and Accurate Minwise Hashing", ICML 2017), and the share of
+//! bins in which two texts agree estimates the share of their common shingles (Li and König, "b-Bit Minwise Hashing",
+//! WWW 2010). Eight bins form a band: texts that share nine of ten shingles almost certainly agree in at least one of
+//! the 16 bands.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,29 +19,29 @@ use crate::{
     words::count_words,
 };
 
-/// Words of a run.
+/// Number of words of a shingle.
 const RUN: usize = 5;
 const BINS: usize = 128;
-/// Agreement in one bin by chance.
+/// Probability that a bin agrees by chance.
 const CHANCE: f64 = 1.0 / 16.0;
-/// Bits by which the words of a run are turned for each that stands behind them, so that their order counts.
+/// Number of bits by which the hash of a word is rotated for each word after it, so that their order counts.
 const TURN: u32 = 12;
 
-/// The sketch of a text: a number for each band.
+/// MinHash sketch of a text: one number per band.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "Vec<u8>", try_from = "Vec<u8>")]
 pub struct Sketch([u32; Self::BANDS]);
 
 impl Sketch {
-    /// Two texts that agree in none of these are not compared.
+    /// Number of bands. Two texts that agree in none of them are not compared.
     pub const BANDS: usize = BINS / 8;
 
-    /// Of a folded text; `None` when it has fewer than five words.
+    /// Computes the sketch of a folded text; `None` if it has fewer than five words.
     pub fn from_text(folded: &str) -> Option<Self> {
         Self::scan(folded).sketch
     }
 
-    /// Sketch and number of words of a folded text, found in one pass.
+    /// Computes sketch and number of words of a folded text in one pass.
     pub fn scan(folded: &str) -> Scan {
         let mut runs = Runs::default();
         let words = runs.add_text(folded).unwrap_or_else(|| count_words(folded));
@@ -50,12 +51,13 @@ impl Sketch {
         }
     }
 
-    /// Numbers of the bands.
+    /// Returns the numbers of the bands.
     pub const fn bands(&self) -> [u32; Self::BANDS] {
         self.0
     }
 
-    /// Estimate of the share of runs of either text that are in both (Jaccard), 0 to 1; its standard error is 0.03 at 0.9.
+    /// Estimates the share of common shingles among those of both texts (Jaccard), 0 to 1; its standard error is 0.03
+    /// at 0.9.
     pub fn similarity(&self, other: &Self) -> f64 {
         let agreeing: u32 = self
             .0
@@ -75,9 +77,9 @@ impl Sketch {
 /// Sketch and number of words of a text.
 #[derive(Debug)]
 pub struct Scan {
-    /// `None` of a text with fewer than five words.
+    /// Sketch; `None` for a text with fewer than five words.
     pub sketch: Option<Sketch>,
-    /// Number of words, which are much the same as those of its runs.
+    /// Number of words, which may differ slightly from the number of words in shingles.
     pub words: WordCount,
 }
 
@@ -100,15 +102,16 @@ impl TryFrom<Vec<u8>> for Sketch {
     }
 }
 
-/// Words whose hashes are gathered before their runs are: those of a block, and one that began before it.
+/// Maximum number of word hashes collected before their shingles are: those of a block, and of a word that began before
+/// it.
 const WORDS: usize = BLOCK / 2 + 1;
 
-/// Runs while they are gathered.
+/// Collector of shingles.
 struct Runs {
     smallest: [u32; BINS],
-    /// The words of the last run, oldest first, and behind them new ones.
+    /// Hashes of the words of the last shingle, oldest first, followed by new ones.
     hashes: [u64; RUN + WORDS],
-    /// The last run: the hashes of its words, each turned by how many stand behind it.
+    /// Hash of the last shingle: the hashes of its words, each rotated by the number of words after it.
     run: u64,
     words: usize,
 }
@@ -125,9 +128,9 @@ impl Default for Runs {
 }
 
 impl Runs {
-    /// Takes in so many new words.
+    /// Adds the shingles of new words.
     fn add(&mut self, new: usize) {
-        // the first runs need words that were not there
+        // the first shingles would need words before the beginning
         let incomplete = (RUN - 1).saturating_sub(self.words).min(new);
         self.words += new;
         let steps = self.hashes[..RUN + new].windows(RUN + 1);
@@ -146,13 +149,13 @@ impl Runs {
         self.hashes.copy_within(new..new + RUN, 0);
     }
 
-    /// The words of a folded text, if it is plain.
+    /// Adds the words of a folded text; returns their number if the text is plain.
     fn add_text(&mut self, folded: &str) -> Option<WordCount> {
         let text = folded.as_bytes();
         if text.is_ascii() {
             return Some(self.add_words(text));
         }
-        // what most Chinese and Japanese characters begin with
+        // first bytes of most Chinese and Japanese characters
         if count(text, |b| matches!(b, 0xe3..=0xe9)) * 6 > text.len() {
             self.add_characters(folded);
         } else {
@@ -161,8 +164,8 @@ impl Runs {
         None
     }
 
-    /// Words are runs of letters and digits. Where they begin and end is found for a block at a time. How many words the text
-    /// has, if it is plain.
+    /// Adds words, here runs of letters and digits, whose boundaries are found one block at a time. Returns the number
+    /// of words, which is valid for plain text.
     fn add_words(&mut self, text: &[u8]) -> WordCount {
         let (mut start, mut inside) = (0, 0);
         let mut plain = PlainWords::default();
@@ -176,12 +179,12 @@ impl Runs {
                 self.hashes[RUN + new] = hash;
                 new += 1;
             };
-            // a word that began in a block before
+            // a word that began in an earlier block
             if inside != 0 && ends != 0 {
                 hashed(word_hash(text, start, at + ends.trailing_zeros() as usize));
                 ends &= ends - 1;
             }
-            // with what short words at the end of the block are read with
+            // the block and 16 bytes after it, which short words at its end are loaded with
             let near = text.get(at..).and_then(<[u8]>::first_chunk::<{ BLOCK + 16 }>);
             while ends != 0 {
                 let (from, to) = (begins.trailing_zeros() as usize, ends.trailing_zeros() as usize);
@@ -233,7 +236,7 @@ impl Runs {
                 (1..=1 << 12)
                     .find_map(|turn| value((mixed((bin as u64) << 32 | turn) % BINS as u64) as usize))
             };
-            // of a text of a run or two, where the draw never comes to theirs
+            // for a text of one or two shingles, whose bins the draw may never hit
             let next = || (1..BINS).find_map(|step| value((bin + step) % BINS));
             let least = value(bin).or_else(borrowed).or_else(next)?;
             sketch.0[bin / 8] |= (least & 15) << (4 * (bin % 8));
@@ -242,7 +245,7 @@ impl Runs {
     }
 }
 
-/// A run and a word more: without its first.
+/// Returns the hash of the next shingle: without the first word, and with one more.
 fn turn(run: u64, step: &[u64]) -> u64 {
     let [gone, .., last] = step else { return run };
     run.rotate_left(TURN) ^ gone.rotate_left(TURN * RUN as u32) ^ last
@@ -262,7 +265,7 @@ mod tests {
 
     use super::*;
 
-    /// A text of different words, of which some are others in another `version`.
+    /// Creates a text of different words, some of which depend on `version`.
     fn text(words: usize, version: &str, changed: impl Fn(usize) -> bool) -> String {
         (0..words)
             .map(|i| {
@@ -295,7 +298,7 @@ mod tests {
     }
 
     proptest! {
-        /// As each is made anew from its words.
+        /// The rolling hash equals the hash computed from the words.
         #[test]
         fn a_run_is_its_words(words in proptest::collection::vec(proptest::num::u64::ANY, 0..40)) {
             let mut expected = [u32::MAX; BINS];

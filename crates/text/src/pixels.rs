@@ -1,8 +1,8 @@
-//! Width of a title in a search result.
+//! Pixel width of a title in a search result.
 
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Advance widths of Arial in 1/1000 em: characters in a row, and the first of them. What has no glyph is as wide as a digit.
+/// Advance widths of Arial in 1/1000 em, by ranges of characters. A character without a glyph is as wide as a digit.
 const WIDTHS: [(char, &[u16]); 5] = [
     ('\u{20}', &ASCII),
     ('\u{a0}', &LATIN),
@@ -13,10 +13,10 @@ const WIDTHS: [(char, &[u16]); 5] = [
 const AVERAGE: u16 = 556;
 const SQUARE: u16 = 1000;
 
-/// Width of `text` in pixels, set in Arial at 20 px.
+/// Returns the width of `text` in pixels, set in Arial at 20 px.
 pub fn title_pixels(text: &str) -> u32 {
     let thousandths: u64 = if text.is_ascii() && !text.contains('\r') {
-        // every character is a cluster
+        // every character is a grapheme cluster
         text.bytes().map(|b| u64::from(width(char::from(b)))).sum()
     } else {
         let clusters = text.graphemes(true);
@@ -28,7 +28,7 @@ pub fn title_pixels(text: &str) -> u32 {
     u32::try_from(thousandths * 20 / 1000).unwrap_or(u32::MAX)
 }
 
-/// As wide as high, and as much as two letters: East Asian characters that are Wide or Fullwidth by UAX #11.
+/// Whether an East Asian character is Wide or Fullwidth by UAX #11, as wide as two letters.
 pub fn is_wide(c: char) -> bool {
     matches!(c, '\u{1100}'..='\u{115f}' | '\u{2e80}'..='\u{303e}' | '\u{3041}'..='\u{4dbf}' | '\u{4e00}'..='\u{a4cf}'
         | '\u{a960}'..='\u{a97c}' | '\u{ac00}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}' | '\u{fe30}'..='\u{fe6b}'

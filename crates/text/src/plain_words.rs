@@ -1,11 +1,12 @@
-//! The words of text whose only characters outside ASCII are letters of alphabets with spaces, 64 bytes at a time.
+//! Counts the words of plain text, 64 bytes at a time. Plain text has only letters of alphabets with spaces outside
+//! ASCII.
 
 use crate::{
     simd::{Block, each_block},
     word_count::WordCount,
 };
 
-/// ASCII, and outside it nothing but letters: U+00C0 to U+02FF and U+0400 to U+047F but for `×` and `÷`.
+/// Whether a text is plain: ASCII, and the letters U+00C0 to U+02FF and U+0400 to U+047F except `×` and `÷`.
 pub(crate) fn is_plain(text: &[u8]) -> bool {
     if text.is_ascii() {
         return true;
@@ -18,25 +19,25 @@ pub(crate) fn is_plain(text: &[u8]) -> bool {
     bad == 0
 }
 
-/// Counts the words of plain text by UAX #29: runs of letters, digits and `_`, joined over one apostrophe, stop or colon
-/// between letters and one apostrophe, stop, comma or semicolon between digits.
+/// Counts the words of plain text by UAX #29: runs of letters, digits and `_`, joined across one apostrophe, full stop
+/// or colon between letters, and across one apostrophe, full stop, comma or semicolon between digits.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PlainWords {
     begun: u32,
     joints: u32,
-    /// Of the block before.
+    /// Word characters of the previous block, as bits; `spaces` are its spaces.
     parts: u64,
     spaces: u64,
 }
 
 impl PlainWords {
-    /// Takes the next block of a text, which begins at a place in it, with its letters and digits.
+    /// Counts the next block of a text, at position `at`, given its letters and digits.
     pub fn take(&mut self, text: &[u8], at: usize, block: &Block, letters_and_digits: u64) {
         let (last_parts, last_spaces) = (self.parts, self.spaces);
         let (parts, spaces) = (letters_and_digits | block.each(b'_'), block.each(b' '));
         let before = parts << 1 | last_parts >> 63;
         self.begun += (parts & !before).count_ones();
-        // bytes of a word behind a single one that is none, which mostly is a space
+        // word bytes after a single byte that is none, unless that is a space, as it mostly is
         let mut single =
             parts & !before & (parts << 2 | last_parts >> 62) & !(spaces << 1 | last_spaces >> 63);
         while single != 0 {
@@ -47,7 +48,7 @@ impl PlainWords {
         (self.parts, self.spaces) = (parts, spaces);
     }
 
-    /// Number of words.
+    /// Returns the number of words.
     pub const fn total(self) -> WordCount {
         WordCount::from_spaced(self.begun - self.joints)
     }
@@ -62,7 +63,7 @@ pub(crate) fn plain_words(text: &[u8]) -> WordCount {
     words.total()
 }
 
-/// Class of a byte of plain text, as bits.
+/// Classes of a byte of plain text, as bits.
 const LETTER: u8 = 1;
 const DIGIT: u8 = 2;
 /// Joins letters: `.`, `'` and `:`.
@@ -81,12 +82,12 @@ fn class(b: u8) -> u8 {
         | bit(stop | (b == b',') | (b == b';'), JOINS_DIGITS)
 }
 
-/// Of three bytes, the one in the middle joins its neighbours.
+/// Whether the second of three bytes joins the other two.
 pub(crate) fn is_joined(three: &[u8]) -> bool {
     let [before, joint, behind] = three else {
         return false;
     };
-    // a joint's bit lies three above that of what it joins, on both sides
+    // the bit of a joint is three above that of the class it joins, on both sides
     class(*before) & class(*behind) & (LETTER | DIGIT) & (class(*joint) >> 3) != 0
 }
 

@@ -1,4 +1,4 @@
-//! Readability: how long sentences and words are, by the formula made for the language.
+//! Readability by the length of sentences and words, with the formula for the language.
 
 use serde::{Deserialize, Serialize};
 use unicode_segmentation::UnicodeSegmentation;
@@ -8,30 +8,30 @@ use crate::{
     sentences::each_sentence, syllables::Rule, words::words,
 };
 
-/// Words of a sentence that is long.
+/// Number of words above which a sentence is long.
 pub const LONG_SENTENCE: u32 = 20;
-/// Letters of a word that LIX does not yet call long.
+/// Maximum number of letters of a word that LIX does not count as long.
 const LIX_LETTERS: usize = 6;
 
-/// Counts that formulas are made of.
+/// Counts that formulas use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Words of running text.
+    /// Number of words of running text.
     pub words: u32,
-    /// Sentences of running text.
+    /// Number of sentences of running text.
     pub sentences: u32,
-    /// Syllables, 0 where the language has no rule for them.
+    /// Number of syllables, 0 if the language has no rule for them.
     pub syllables: u32,
-    /// Letters and digits of all words.
+    /// Number of letters and digits of all words.
     pub letters: u32,
-    /// Words of more than 6 letters.
+    /// Number of words of more than 6 letters.
     pub long_words: u32,
-    /// Sentences of more than [`LONG_SENTENCE`] words.
+    /// Number of sentences of more than [`LONG_SENTENCE`] words.
     pub long_sentences: u32,
 }
 
 impl Counts {
-    /// Adds what was counted apart.
+    /// Adds separate counts.
     pub fn join(&mut self, other: Self) {
         self.words += other.words;
         self.sentences += other.sentences;
@@ -42,7 +42,7 @@ impl Counts {
     }
 }
 
-/// The formula a score comes from.
+/// Formula of a score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Formula {
@@ -60,9 +60,9 @@ pub enum Formula {
     FleschDouma,
     /// Lucisano and Piemontese 1988, Italian.
     Gulpease,
-    /// Björnsson 1968, any language that parts words by spaces; lower is easier.
+    /// Björnsson 1968, any language with spaces between words; lower is easier.
     Lix,
-    /// Words per sentence, 1.7 characters to the word; Chinese and Japanese; lower is easier.
+    /// Words per sentence with 1.7 characters per word, for Chinese and Japanese; lower is easier.
     SentenceLength,
 }
 
@@ -74,7 +74,7 @@ pub enum Band {
     Good,
     /// 50 to 59; LIX 40 to 49; sentences of up to 25 words on average.
     Fair,
-    /// Harder.
+    /// Harder than `Fair`.
     Poor,
 }
 
@@ -82,11 +82,11 @@ pub enum Band {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Readability {
-    /// One decimal; may lie outside 0 to 100 for extreme texts.
+    /// Score with one decimal; may be outside 0 to 100 for extreme texts.
     pub score: f64,
-    /// Formula it comes from.
+    /// Formula of the score.
     pub formula: Formula,
-    /// Its meaning.
+    /// Band of the score.
     pub band: Band,
 }
 
@@ -126,8 +126,8 @@ pub fn count<'t>(paragraphs: impl Iterator<Item = &'t str>, language: &str) -> C
     counts
 }
 
-/// A text whose only characters outside ASCII are those of good typography, with the marks of ASCII that UAX #29 treats
-/// alike: the tables of all characters cost ten times as much, and a curly apostrophe is in most texts.
+/// Replaces typographic characters by ASCII characters that UAX #29 treats alike, if a text has no others outside
+/// ASCII: the tables of all characters cost ten times as much, and most texts contain a curly apostrophe.
 fn without_typography<'t>(text: &'t str, room: &'t mut String) -> &'t str {
     if text.is_ascii() {
         return text;
@@ -141,7 +141,7 @@ fn without_typography<'t>(text: &'t str, room: &'t mut String) -> &'t str {
             Some('‘' | '’') => '\'',
             Some('“' | '”' | '„' | '«' | '»') => '"',
             Some('–' | '—') => '-',
-            // no end of a sentence, unlike three stops
+            // does not end a sentence, unlike three full stops
             Some('…') => '%',
             _ => return text,
         };
@@ -153,7 +153,7 @@ fn without_typography<'t>(text: &'t str, room: &'t mut String) -> &'t str {
     room
 }
 
-/// Readability of running text, given as its paragraphs; `None` without any.
+/// Returns the readability of running text, given as its paragraphs; `None` if there is none.
 pub fn readability<'t>(
     paragraphs: impl Iterator<Item = &'t str> + Clone,
     language: &str,
@@ -166,7 +166,7 @@ pub fn readability<'t>(
     score(&count(paragraphs, language), formula)
 }
 
-/// The formula for a language.
+/// Returns the formula for a language.
 pub fn formula(language: &str) -> Formula {
     match primary(language).as_str() {
         "en" => Formula::FleschReadingEase,
@@ -181,7 +181,7 @@ pub fn formula(language: &str) -> Formula {
     }
 }
 
-/// Score of counts by a formula; `None` when there are no words.
+/// Computes the score of counts by a formula; `None` if there are no words.
 pub fn score(counts: &Counts, formula: Formula) -> Option<Readability> {
     if counts.words == 0 || counts.sentences == 0 {
         return None;
@@ -223,7 +223,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn typography_counts_as_before(text in "[aAbB0 .!?,;:'\"()\\-‘’“”„«»–—…]{0,60}") {
-            // a letter of another language before it keeps the tables in use
+            // the letters outside ASCII before it keep the tables in use
             let with_tables = count(std::iter::once(&*format!("éé.\n{text}")), "en");
             let mut plain = count(std::iter::once(&*text), "en");
             plain.join(count(std::iter::once("éé."), "en"));

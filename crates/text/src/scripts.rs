@@ -1,14 +1,15 @@
-//! Scripts: which characters are letters, and which scripts put no spaces between words.
+//! Scripts: characters that are letters, and scripts without spaces between words.
 
 use crate::simd::count;
 
-/// [`char::is_alphanumeric`], which looks long for the letters of Arabic, Chinese, Japanese and Korean.
+/// Whether a character is alphanumeric; equals [`char::is_alphanumeric`], which is slow for Arabic, Chinese, Japanese
+/// and Korean.
 pub fn is_alphanumeric(c: char) -> bool {
     let is_letter = matches!(c, '\u{620}'..='\u{657}' | '\u{3041}'..='\u{3096}' | '\u{30a1}'..='\u{30fa}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}');
     is_letter || c.is_alphanumeric()
 }
 
-/// Han, kana and bopomofo: scripts without spaces between words that UAX #29 does not segment.
+/// Whether a character is Han, kana or bopomofo: scripts without spaces between words that UAX #29 does not segment.
 pub fn is_cjk(c: char) -> bool {
     matches!(c, '\u{2e80}'..='\u{2fdf}' | '\u{3005}'..='\u{3007}' | '\u{3021}'..='\u{3029}'
         | '\u{3041}'..='\u{312f}' | '\u{31a0}'..='\u{31bf}' | '\u{31f0}'..='\u{31ff}'
@@ -18,7 +19,7 @@ pub fn is_cjk(c: char) -> bool {
 
 /// Whether most letters of a text, given in parts, are of such scripts.
 pub fn is_mostly_cjk<'t>(parts: impl Iterator<Item = &'t str> + Clone) -> bool {
-    // each of them begins with a byte like that; of most texts its letters in ASCII are more
+    // all of them begin with such a byte; most texts have more ASCII letters
     let sum =
         |is_so: fn(u8) -> bool| -> usize { parts.clone().map(|part| count(part.as_bytes(), is_so)).sum() };
     let (firsts, plain) = (sum(|b| b >= 0xe2), sum(|b| b.is_ascii_alphanumeric()));

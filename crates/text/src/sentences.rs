@@ -1,4 +1,4 @@
-//! Sentences: UAX #29, with what it leaves to languages.
+//! Sentences by UAX #29, with rules that it leaves to languages.
 
 use std::ops::Range;
 
@@ -9,14 +9,14 @@ use crate::{
     language_tag::primary,
 };
 
-/// The sentences of a paragraph, trimmed, none empty. Those of several paragraphs are those of each.
+/// Returns the sentences of a paragraph, trimmed and not empty. For several paragraphs, call it for each.
 pub fn sentences<'t>(text: &'t str, language: &str) -> Vec<&'t str> {
     let mut out = Vec::new();
     each_sentence(text, &primary(language), |place| out.push(&text[place]));
     out
 }
 
-/// Calls with the range of each sentence, in a language given by its primary subtag.
+/// Calls `found` with the range of each sentence, in a language given by its primary subtag.
 pub(crate) fn each_sentence(text: &str, language: &str, mut found: impl FnMut(Range<usize>)) {
     let mut start = 0;
     let mut end_at = |end: usize| {
@@ -26,15 +26,15 @@ pub(crate) fn each_sentence(text: &str, language: &str, mut found: impl FnMut(Ra
         let sentence = text[start..end].trim_start();
         let from = end - sentence.len();
         let sentence = sentence.trim_end();
-        // a stop and a quotation mark alone are the end of what was before, not a sentence
+        // a stop and a quotation mark alone are the end of the previous sentence
         if sentence.chars().any(char::is_alphanumeric) {
             found(from..from + sentence.len());
         }
         start = end;
     };
     let mut take = |at: usize, part: &str| {
-        // UAX #29 sees no end before digits that a word in lower case follows
-        // all of it at once, of which the compiler makes vector instructions
+        // UAX #29 sees no end before digits that a lower-case word follows; scanned as a whole without a branch, so
+        // that the compiler vectorizes the loop
         let has_digit = !part.is_ascii() || part.bytes().fold(false, |any, b| any | b.is_ascii_digit());
         let part_with_digits = if has_digit { part } else { "" };
         for stop in memchr::memchr_iter(b'.', part_with_digits.as_bytes()) {
@@ -59,12 +59,12 @@ pub(crate) fn each_sentence(text: &str, language: &str, mut found: impl FnMut(Ra
     }
 }
 
-/// End of the sentence that begins here by UAX #29, in text of ASCII only: most is, and the tables of all characters
-/// cost ten times as much.
+/// Returns the end of the sentence that begins at `start` by UAX #29, for ASCII text only: most text is, and the tables
+/// of all characters cost ten times as much.
 fn ascii_bound(text: &[u8], start: usize) -> usize {
     let mut at = start;
     while let Some(found) = memchr::memchr3(b'.', b'!', b'?', &text[at..]).map(|found| at + found) {
-        // A line ends a sentence as well (SB4), `\r\n` being one (SB3).
+        // a line ends a sentence as well (SB4), and `\r\n` is one line end (SB3)
         if let Some(end) = line_end(text, at, found) {
             return end;
         }
@@ -95,7 +95,7 @@ fn ascii_bound(text: &[u8], start: usize) -> usize {
             at = end;
             continue;
         }
-        // SB8: a stop before a word in lower case, whatever stands between that is no letter, line or end
+        // SB8: a stop before a lower-case word, with anything between that is no letter, line end or terminator
         if is_stop {
             let ahead = skip(end, |b| {
                 !(b.is_ascii_alphabetic() || matches!(b, b'\n' | b'\r' | b'.' | b'!' | b'?'))
@@ -120,7 +120,7 @@ fn line_end(text: &[u8], from: usize, to: usize) -> Option<usize> {
     Some(at + 1 + usize::from(text[at] == b'\r' && text.get(at + 1) == Some(&b'\n')))
 }
 
-/// Whether what ends here only looks like a sentence.
+/// Whether a sentence that seems to end here goes on.
 fn goes_on(part: &str, language: &str) -> bool {
     let Some(before) = part.strip_suffix('.') else {
         return false;
@@ -128,7 +128,7 @@ fn goes_on(part: &str, language: &str) -> bool {
     let word = last_word(before);
     let mut chars = word.chars();
     let initial = match (chars.next(), chars.next()) {
-        // `J. R. R.`, `z. B.`; not the pronoun, and not where a letter is a word
+        // `J. R. R.`, `z. B.`; not the pronoun, and not where a single letter is a word
         (Some(only), None) => only.is_alphabetic() && !(language == "en" && only == 'I'),
         _ => false,
     };
@@ -138,7 +138,7 @@ fn goes_on(part: &str, language: &str) -> bool {
     initial || ordinal || is_abbreviation(word, language)
 }
 
-/// The text behind the last white space, bracket, quotation mark or slash.
+/// Returns the text after the last white space, bracket, quotation mark or slash.
 fn last_word(text: &str) -> &str {
     let ends = |b: u8| b.is_ascii_whitespace() || matches!(b, 0x0b | b'(' | b'[' | b'"' | b'/');
     let bytes = text.as_bytes();

@@ -1,11 +1,11 @@
-//! Bytes of a text by class, 64 at a time: a bit for each, the first one lowest.
+//! Classifies the bytes of a text, 64 at a time: one bit per byte, the first byte in the lowest bit.
 
 use wide::u8x16;
 
-/// Bytes of a block.
+/// Number of bytes in a block.
 pub const BLOCK: usize = 64;
 
-/// A piece of a text, 64 bytes long.
+/// Block of 64 bytes of a text.
 #[derive(Debug)]
 pub struct Block([u8x16; 4]);
 
@@ -15,16 +15,17 @@ impl Block {
         Self(std::array::from_fn(|i| u8x16::new(parts[i])))
     }
 
-    /// ASCII letters and digits, and every byte outside ASCII.
+    /// Marks ASCII letters and digits, and all bytes outside ASCII.
     pub fn letters_and_digits(&self) -> u64 {
         self.bits(|bytes| {
             let small = bytes | u8x16::splat(0x20);
-            // the highest bit is what counts
+            // only the highest bit counts
             within(small, b'a', b'z') | within(bytes, b'0', b'9') | bytes
         })
     }
 
-    /// Bytes that the WHATWG parser leaves alone in a path and that mean nothing else there. A colon could end a scheme.
+    /// Marks bytes that the WHATWG parser keeps in a path and that have no other meaning there. A colon could end a
+    /// scheme.
     pub fn ordinary_in_paths(&self) -> u64 {
         self.bits(|bytes| {
             let range = |first, last| within(bytes, first, last);
@@ -35,7 +36,7 @@ impl Block {
         })
     }
 
-    /// The vowels of English, large or small.
+    /// Marks the vowels of English in either case.
     pub fn vowels(&self) -> u64 {
         self.bits(|bytes| {
             let small = bytes | u8x16::splat(0x20);
@@ -44,7 +45,7 @@ impl Block {
         })
     }
 
-    /// This byte.
+    /// Marks occurrences of a byte.
     pub fn each(&self, byte: u8) -> u64 {
         self.bits(|bytes| bytes.simd_eq(u8x16::splat(byte)))
     }
@@ -55,13 +56,13 @@ impl Block {
     }
 }
 
-/// Marks the bytes of a range.
+/// Marks the bytes in a range.
 pub(crate) fn within(bytes: u8x16, first: u8, last: u8) -> u8x16 {
     let from = bytes - u8x16::splat(first);
     from.min(u8x16::splat(last - first)).simd_eq(from)
 }
 
-/// Finds a byte that mostly is near: there it is found in fewer steps than it takes to prepare for looking far.
+/// Finds a byte that mostly is near, in fewer steps than the setup of a long search takes.
 #[inline]
 pub fn find_near(byte: u8, text: &[u8]) -> Option<usize> {
     let Some((near, far)) = text.split_first_chunk::<16>() else {
@@ -74,8 +75,7 @@ pub fn find_near(byte: u8, text: &[u8]) -> Option<usize> {
     memchr::memchr(byte, far).map(|at| at + near.len())
 }
 
-/// Counts bytes: in portions whose count fits a byte, and without a branch, of which the compiler makes vector
-/// instructions.
+/// Counts bytes in portions whose count fits a byte, without a branch, so that the compiler vectorizes the loop.
 #[inline]
 pub fn count(text: &[u8], is_so: impl Fn(u8) -> bool) -> usize {
     let portions = text.chunks(usize::from(u8::MAX)).map(|portion| {
@@ -85,7 +85,8 @@ pub fn count(text: &[u8], is_so: impl Fn(u8) -> bool) -> usize {
     portions.sum()
 }
 
-/// Finds the first byte whose highest bit is set in what is made of 16 bytes; zeros stand behind the end.
+/// Finds the first byte for which `highest` sets the highest bit; it gets 16 bytes at a time, padded with zeros at the
+/// end.
 pub(crate) fn position(text: &[u8], highest: impl Fn(u8x16) -> u8x16) -> Option<usize> {
     let (sixteens, rest) = text.as_chunks::<16>();
     let within = |bytes: &[u8; 16]| match highest(u8x16::new(*bytes)).to_bitmask() {
@@ -102,8 +103,8 @@ pub(crate) fn position(text: &[u8], highest: impl Fn(u8x16) -> u8x16) -> Option<
     Some(16 * sixteens.len() + within(&last)?)
 }
 
-/// Whether something is so anywhere in a text. It is asked of 16 bytes at a time, of which the last is the first of the next
-/// ones; zeros stand behind a shorter text.
+/// Whether a condition holds anywhere in a text. It is evaluated on 16 bytes at a time, of which the last one is the
+/// first of the next 16; a shorter text is padded with zeros.
 pub(crate) fn any(text: &[u8], mut is_so: impl FnMut(u8x16) -> bool) -> bool {
     let mut from = 0;
     while let Some(bytes) = text.get(from..).and_then(<[u8]>::first_chunk::<16>) {
@@ -122,7 +123,7 @@ pub(crate) fn any(text: &[u8], mut is_so: impl FnMut(u8x16) -> bool) -> bool {
     }
 }
 
-/// Takes the blocks of a text with where they begin, one after the other. At least one zero stands behind the end.
+/// Calls `take` with each block of a text and its position. At least one zero follows the end.
 pub fn each_block(text: &[u8], mut take: impl FnMut(usize, &Block)) {
     let (whole, rest) = text.as_chunks::<BLOCK>();
     for (i, block) in whole.iter().enumerate() {

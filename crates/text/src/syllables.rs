@@ -1,28 +1,28 @@
-//! Syllables of a word, by the letters of its language. Right for about nine words in ten, which is what a mean
-//! over a text needs; hyphenation patterns would find fewer, as they leave out short first and last ones.
+//! Counts the syllables of a word by rules of its language. Right for about nine words in ten, which suffices for a
+//! mean over a text; hyphenation patterns would find fewer, because they omit short first and last syllables.
 
 use std::cell::Cell;
 
 use crate::hashes::hash;
 
-/// The way to count in one language.
+/// Counting rule of one language.
 #[derive(Clone, Copy)]
 pub(crate) struct Rule {
     count: fn(&str) -> u32,
-    /// Tells its words from those of other languages.
+    /// Salt that distinguishes its words from those of other languages in the cache.
     salt: u64,
 }
 
-/// Words whose counts are kept.
+/// Number of words whose counts are cached.
 const KEPT: usize = 1024;
 
 thread_local! {
-    /// Hashes of words and their counts: a text says most of its words again, and so does a site.
+    /// Hashes of words with their counts: most words repeat within a text and within a site.
     static KNOWN: [Cell<(u64, u32)>; KEPT] = const { [const { Cell::new((0, 0)) }; KEPT] };
 }
 
 impl Rule {
-    /// That of a language, given by its primary subtag; `None` for one without a rule here.
+    /// Returns the rule of a language, given by its primary subtag; `None` if there is none.
     pub fn for_language(language: &str) -> Option<Self> {
         let count: fn(&str) -> u32 = match language {
             "en" => of_english,
@@ -46,7 +46,7 @@ impl Rule {
         Some(Self { count, salt })
     }
 
-    /// Counts the syllables of a word, of which that is the hash: at least 1.
+    /// Counts the syllables of a word with this hash: at least 1.
     #[inline]
     pub fn count(self, word: &str, hash: u64) -> u32 {
         let key = hash ^ self.salt;
@@ -64,7 +64,7 @@ impl Rule {
     }
 }
 
-/// In lower case, nothing else.
+/// Returns the letters of a word in lower case, without other characters.
 fn letters(word: &str) -> Vec<char> {
     if word.is_ascii() {
         let letters = word.bytes().filter(u8::is_ascii_alphabetic);
@@ -79,7 +79,7 @@ fn count_of(word: &[char], vowels: &str) -> u32 {
     word.iter().filter(|c| vowels.contains(**c)).count() as u32
 }
 
-/// Every vowel is a syllable, but for those that are written as several letters.
+/// Counts every vowel as a syllable, except vowels written as several letters.
 fn groups(word: &[char], vowels: &str, together: &[&str]) -> u32 {
     let mut count = 0;
     let mut at = 0;
@@ -99,7 +99,7 @@ fn groups(word: &[char], vowels: &str, together: &[&str]) -> u32 {
     count
 }
 
-/// Endings that leave the `e` before them silent, with their syllables.
+/// Endings that leave the `e` before them silent, with their number of syllables.
 const ENGLISH_ENDINGS: &[(&[u8], u32)] = &[
     (b"fully", 2),
     (b"ments", 1),
@@ -110,11 +110,11 @@ const ENGLISH_ENDINGS: &[(&[u8], u32)] = &[
     (b"ly", 1),
 ];
 
-/// Letters of an English word that are looked at; hardly any has more.
+/// Maximum number of letters of an English word that are examined; hardly any has more.
 const MAX_LETTERS: usize = 64;
 
-/// Most text that is read is English, so that its words are looked at as bytes: a letter outside ASCII is to the rules
-/// below a consonant that none of them names.
+/// Counts the syllables of an English word by bytes, since most text is English: the rules below treat a letter outside
+/// ASCII as a consonant that none of them names.
 fn of_english(word: &str) -> u32 {
     let mut letters = [0; MAX_LETTERS];
     let mut length = 0;
@@ -140,7 +140,7 @@ const fn is_english_vowel(b: u8) -> bool {
     matches!(b, b'a' | b'e' | b'i' | b'o' | b'u' | b'y')
 }
 
-/// Runs of vowels, less what is silent at the end, more where two vowels are two sounds.
+/// Counts runs of vowels, minus silent endings, plus one where two vowels are two sounds.
 fn english(word: &[u8]) -> u32 {
     let may_have_one = matches!(word.last(), Some(b'l' | b's' | b't' | b'y'));
     for (ending, syllables) in ENGLISH_ENDINGS.iter().filter(|_| may_have_one) {
@@ -165,7 +165,7 @@ fn english(word: &[u8]) -> u32 {
     count
 }
 
-/// Letters of a word up to its silent end.
+/// Returns the number of letters of a word before its silent ending.
 fn sounded(word: &[u8]) -> usize {
     let back = |n: usize| word.len().checked_sub(n).map_or(b' ', |at| word[at]);
     let consonant = |b: u8| b.is_ascii_alphabetic() && !is_english_vowel(b);
@@ -186,7 +186,7 @@ fn sounded(word: &[u8]) -> usize {
     if silent { word.len() - ending } else { word.len() }
 }
 
-/// `y` before a vowel at the start of a syllable, and `u` after `q`.
+/// Whether a letter is a glide: `y` before a vowel at the start of a syllable, or `u` after `q`.
 fn is_glide(word: &[u8], at: usize) -> bool {
     let before = at.checked_sub(1).map(|at| word[at]);
     match word[at] {
@@ -214,7 +214,8 @@ fn is_hiatus(word: &[u8], at: usize) -> bool {
     }
 }
 
-/// Strong vowels are a syllable each, weak ones only where no strong one is beside them or an accent parts them.
+/// Counts each strong vowel as a syllable, and a weak one only if no strong vowel is next to it or an accent separates
+/// them.
 fn spanish(word: &[char]) -> u32 {
     let strong = |c: char| "aeoáéóíú".contains(c);
     let weak = |c: char| "iuü".contains(c);
@@ -242,14 +243,14 @@ fn spanish(word: &[char]) -> u32 {
     count
 }
 
-/// Runs of vowels, parted after `é` and at a diaeresis, without a silent `e` or `es` at the end.
+/// Counts runs of vowels, separated after `é` and at a diaeresis, without a silent `e` or `es` at the end.
 fn french(word: &[char]) -> u32 {
     let is_vowel = |c: char| "aeiouyàâéèêëîïôûùüœæ".contains(c);
     let mut count = 0;
     let mut inside = false;
     let mut before = ' ';
     for (at, c) in word.iter().copied().enumerate() {
-        // the `e` of `année` is mute
+        // the `e` of `année` is silent
         let last = matches!(word[at..], ['e'] | ['e', 's']);
         let parted = matches!(c, 'ï' | 'ë') || (before == 'é' && !last);
         if is_vowel(c) {
@@ -273,7 +274,8 @@ mod tests {
         Some(Rule::for_language(language)?.count(word, hash(word.as_bytes())))
     }
 
-    /// Share of the words whose syllables are found; each is written with its syllables parted.
+    /// Returns the share of words whose number of syllables is right; each word is written with its syllables
+    /// separated.
     fn share(language: &str, words: &str) -> f64 {
         let mut right = 0;
         let mut all = 0;
@@ -328,7 +330,7 @@ mod tests {
         ];
         for (language, words) in cases {
             let share = share(language, words);
-            // a mute `e` at the end of a French word is no syllable here
+            // a silent `e` at the end of a French word is no syllable here
             assert!(share >= 0.88, "{language}: {share}");
         }
         assert_eq!(syllables("hmm", "en"), Some(1));

@@ -1,8 +1,8 @@
-//! The words of text in any script, character by character.
+//! Counts the words of text in any script, character by character.
 //!
-//! `unicode-segmentation` looks every character up in tables by bisection and tells what the words are; here they are only
-//! counted, by classes that ICU4X keeps in a trie. Emoji that joiners hold together, flags, and underscores between letters are
-//! rare enough to be left to it.
+//! `unicode-segmentation` looks every character up by bisection and returns the words; here they are only counted, by
+//! classes from the trie of ICU4X. Emoji with joiners, flags, and underscores between letters are rare, so these are
+//! left to `unicode-segmentation`.
 
 use icu_properties::{CodePointMapData, CodePointMapDataBorrowed, props::WordBreak};
 use unicode_segmentation::UnicodeSegmentation;
@@ -22,7 +22,7 @@ pub(crate) fn count(text: &str) -> WordCount {
         let (end, found) = walk(rest);
         words.join(found);
         rest = &rest[end..];
-        // what stopped the walk
+        // the token that stopped the walk
         let token = &rest[..rest.find(' ').unwrap_or(rest.len())];
         words.join(segmented(token));
         rest = rest.get(token.len() + 1..).unwrap_or_default();
@@ -39,19 +39,19 @@ fn segmented(token: &str) -> WordCount {
     words
 }
 
-/// The context of the next character.
+/// Context of the next character.
 #[derive(Clone, Copy, Debug)]
 enum Last {
-    /// Nothing that is joined to what comes.
+    /// Nothing that joins the next character.
     Apart,
     /// The last character of a word.
     Word(WordBreak),
-    /// The last character of a word and what may join it to more.
+    /// The last character of a word, and a character that may join it to the next one.
     Joint(WordBreak, WordBreak),
 }
 
-/// The words before the first token that has something rare in it, and where that begins. A token ends at a space, over
-/// which no rule joins two words.
+/// Counts the words before the first token with something rare in it, and returns where that begins. A token ends at a
+/// space, across which no rule joins two words.
 fn walk(text: &str) -> (usize, WordCount) {
     let (mut words, mut before_token) = (WordCount::default(), (0, WordCount::default()));
     let mut last = Last::Apart;
@@ -101,7 +101,7 @@ fn walk(text: &str) -> (usize, WordCount) {
     (text.len(), words)
 }
 
-/// By how many characters a word goes on with one of this class: 2 over a joint, 0 if it does not.
+/// Returns by how many characters the next one extends a word: 2 across a joint, 0 if it begins another word.
 fn joined(last: Last, next: WordBreak) -> u32 {
     let is_letter = |class| matches!(class, WordBreak::ALetter | WordBreak::HebrewLetter);
     match last {

@@ -1,12 +1,12 @@
-//! Hashes of words, of which sketches are made.
+//! Hashes of words, from which sketches are computed.
 
 use crate::simd::BLOCK;
 
-/// Odd numbers whose bits look random.
+/// Odd multipliers with random-looking bits: `STEP` and [`OTHER_STEP`].
 pub(crate) const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 const OTHER_STEP: u64 = 0xd1b5_4a32_d192_ed03;
 
-/// The hash of a word that stands somewhere in a text.
+/// Returns the hash of a word at a position in a text.
 pub(crate) fn word_hash(text: &[u8], at: usize, end: usize) -> u64 {
     match text.get(at..).and_then(<[u8]>::first_chunk::<16>) {
         Some(sixteen) if end - at < 16 => short_hash(sixteen, end - at),
@@ -14,7 +14,7 @@ pub(crate) fn word_hash(text: &[u8], at: usize, end: usize) -> u64 {
     }
 }
 
-/// Hash of a word within a block; `near` is the block and the 16 bytes behind it.
+/// Returns the hash of a word within a block; `near` is the block and the 16 bytes after it.
 pub(crate) fn near_hash(near: &[u8; BLOCK + 16], from: usize, to: usize) -> u64 {
     match near.get(from..from + 16).and_then(<[u8]>::first_chunk) {
         Some(sixteen) if to - from < 16 => short_hash(sixteen, to - from),
@@ -22,7 +22,7 @@ pub(crate) fn near_hash(near: &[u8; BLOCK + 16], from: usize, to: usize) -> u64 
     }
 }
 
-/// The first so many bytes of sixteen.
+/// Masks of the first bytes of sixteen, by number of bytes.
 const BEGINNINGS: [u128; 16] = {
     let mut masks = [0; 16];
     let mut bytes = 1;
@@ -33,13 +33,14 @@ const BEGINNINGS: [u128; 16] = {
     masks
 };
 
-/// Most words have fewer than 16 letters: for those there is no branch, which would go wrong at every sixth word.
+/// Hashes a word of fewer than 16 bytes, as most are, without a branch, which would be mispredicted at every sixth
+/// word.
 fn short_hash(sixteen: &[u8; 16], letters: usize) -> u64 {
     let word = u128::from_le_bytes(*sixteen) & BEGINNINGS[letters % 16];
     ended((word as u64).wrapping_mul(STEP) ^ ((word >> 64) as u64).wrapping_mul(OTHER_STEP))
 }
 
-/// Hash of a word of any length, anywhere in a text.
+/// Returns the hash of a word of any length, anywhere in a text.
 #[cold]
 #[inline(never)]
 fn long_word_hash(text: &[u8], at: usize, end: usize) -> u64 {
@@ -50,18 +51,18 @@ fn long_word_hash(text: &[u8], at: usize, end: usize) -> u64 {
             there @ 1..8 => load(text, at) & ((1 << (8 * there)) - 1),
             _ => load(text, at),
         };
-        // those of a short word are not turned
+        // the first round equals the hash of a short word
         word = word.rotate_left(if step == STEP { 29 } else { 0 }) ^ eight.wrapping_mul(step);
     }
     ended(word)
 }
 
-/// The lowest bits of a product depend on few bits of what was multiplied: the highest are mixed into them.
+/// Finalizes a hash: the lowest bits of a product depend on few input bits, so the highest bits are mixed into them.
 const fn ended(hash: u64) -> u64 {
     hash ^ hash >> 32
 }
 
-/// Eight bytes, with zeros behind the end.
+/// Loads eight bytes, padded with zeros behind the end.
 fn load(text: &[u8], at: usize) -> u64 {
     let rest = text.get(at..).unwrap_or_default();
     let mut eight = [0; 8];

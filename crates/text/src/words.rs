@@ -9,16 +9,16 @@ use crate::{
     word_count::WordCount,
 };
 
-/// Bytes counted at a time where a text is not plain throughout.
+/// Number of bytes counted at a time in a text that is not plain throughout.
 const CHUNK: usize = 192;
 
-/// Counts the words of a text, which end where it does.
+/// Counts the words of a text.
 pub fn count_words(text: &str) -> WordCount {
     if is_plain(text.as_bytes()) {
         return plain_words(text.as_bytes());
     }
-    // no rule of UAX #29 joins two words over a space, so what is plain is counted fast, chunk by
-    // chunk, and one curly quote does not slow down a whole page
+    // no rule of UAX #29 joins two words across a space, so plain chunks are counted fast, and one curly quote does not
+    // slow down a whole page
     let mut words = WordCount::default();
     let mut rest = text;
     while !rest.is_empty() {
@@ -37,20 +37,20 @@ pub fn count_words(text: &str) -> WordCount {
     words
 }
 
-/// Words of a text: UAX #29, Chinese and Japanese characters divided by 1.7.
+/// Returns the number of words of a text by UAX #29; Chinese and Japanese characters are divided by 1.7.
 pub fn words(text: &str) -> u32 {
     count_words(text).total()
 }
 
-/// Whether a text has more words than so many. Of most it can be seen without counting all that joins them: a word has a byte,
-/// and another one that parts it from the next.
+/// Whether a text has more than `most` words. For most texts a bound decides without an exact count: a word has at
+/// least one byte, and another one separates it from the next.
 pub fn has_more_words(text: &str, most: u32) -> bool {
     let bytes = text.as_bytes();
     if bytes.len() <= 2 * most as usize {
         return false;
     }
     if text.is_ascii() {
-        // between two words stands something else
+        // two words are separated by something else
         let (mut runs, mut before) = (0, 0);
         each_block(bytes, |_, block| {
             let parts = block.letters_and_digits() | block.each(b'_');

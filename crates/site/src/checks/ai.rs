@@ -1,4 +1,4 @@
-//! Answer engines: may they read the page, and does it answer.
+//! Answer engines: whether they may read a page, and whether it is easy to quote.
 
 use searchwright_text as text;
 use serde_json::{Value, json};
@@ -192,7 +192,8 @@ fn user_bots(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     page.context.user_bots.blocked(page.path_and_query)
 }
 
-/// It may be in the index, or only robots.txt keeps it out. That of the root: other hosts have their own.
+/// Whether a page is indexable, or would be without robots.txt. Only for the host of the root: others have their own
+/// robots.txt.
 fn is_open_but_for_robots(page: &Page<'_>) -> bool {
     let is_open = page.indexable || not_indexable(page.facts).is_none();
     is_open && page.context.is_at_root(&page.facts.url)
@@ -311,7 +312,7 @@ fn long_paragraphs(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
         .then(|| json!({"share": share(), "long": long, "paragraphs": all}))
 }
 
-/// A long article without numbers and quotations.
+/// Whether the page is a long article without numbers and quotations.
 fn says_little(page: &Page<'_>, html: &HtmlFacts) -> bool {
     !html.numbers && html.quotations == 0 && is_long_article(page, html)
 }

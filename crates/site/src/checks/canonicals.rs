@@ -173,7 +173,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
 ];
 
-/// Canonicals that count: in the head and in the headers.
+/// Returns the effective canonicals: those in the head and in the headers.
 fn all<'a>(page: &'a Page<'_>, html: &'a HtmlFacts) -> impl Iterator<Item = &'a LinkRel> {
     html.canonicals
         .iter()
@@ -181,12 +181,12 @@ fn all<'a>(page: &'a Page<'_>, html: &'a HtmlFacts) -> impl Iterator<Item = &'a 
         .chain(&page.facts.headers.canonicals)
 }
 
-/// The canonical when it is another page.
+/// Returns the canonical if it is another page.
 fn other(page: &Page<'_>) -> Option<UrlId> {
     page.facts.canonical().filter(|target| *target != page.id())
 }
 
-/// The canonical if it is another page that answered 200: the canonical of an error page comes from a template.
+/// Returns the canonical if it is another page with status 200: the canonical of an error page comes from a template.
 fn found(page: &Page<'_>) -> Option<UrlId> {
     other(page).filter(|target| page.index().status(*target) == Some(200))
 }
@@ -235,7 +235,7 @@ fn invalid(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
             || href.starts_with('#')
             || !joined.is_some_and(|url| matches!(url.scheme(), "http" | "https"))
     };
-    // what resolved is fine, unless it only did because nothing is the page itself
+    // a canonical that resolves is fine, unless it is empty or a fragment, which resolve to the page itself
     let suspect =
         |link: &&LinkRel| link.target.is_none() || link.href.is_empty() || link.href.starts_with('#');
     all(page, html)
@@ -288,12 +288,12 @@ fn to_home(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     if html.text_hash == there(&index.texts) {
         return None;
     }
-    // two texts that share less than this are not the same content
+    // two texts that share less than this are different content
     let same_content = f64::from(page.thresholds().home_likeness_percent) / 100.0;
     let own_content = match (&html.sketch, &index.home.sketch) {
         (Some(here), Some(there)) => here.similarity(there) < same_content,
-        // a text that is much shorter than another has little in common with it; of two short ones that are about
-        // as long, the titles have to say that they differ
+        // a much shorter text has little in common with a longer one; two short texts of similar length also need
+        // different titles
         _ => {
             let words = [html.main_words, u32::from(index.home.words)].map(f64::from);
             let [less, more] = [words[0].min(words[1]), words[0].max(words[1])];
@@ -324,7 +324,7 @@ fn http(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 fn isolated(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     let target = other(page).filter(|target| page.context.complete() && page.context.is_internal(*target))?;
     let start = [page.context.origin.home, UrlId(0)];
-    // a link to what redirects there leads there too
+    // a link to a redirect that ends there counts too
     let mut links = page
         .context
         .addresses(target)

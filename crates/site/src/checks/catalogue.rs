@@ -1,11 +1,11 @@
-//! The catalogue as a page for people: `docs/checks.md`.
+//! The catalogue as a document: `docs/checks.md`.
 
 use std::fmt::Write as _;
 
 use super::{Category, Check, RULESET_VERSION, RecheckMode, Severity, Thresholds, registry};
 
 impl Category {
-    /// Its name for people.
+    /// Returns the title of the category.
     pub const fn title(self) -> &'static str {
         match self {
             Self::Crawlability => "Crawlability",
@@ -29,7 +29,7 @@ impl Category {
 }
 
 impl RecheckMode {
-    /// Sentence about the verification of a fix.
+    /// Returns the sentence about the verification of a fix.
     pub const fn verification(self) -> &'static str {
         match self {
             Self::Page => "A recheck fetches the page again.",
@@ -52,12 +52,12 @@ const fn severity(check: &Check) -> &'static str {
     }
 }
 
-/// Keeps the names of HTML elements from being read as markup.
+/// Escapes the names of HTML elements, so that Markdown does not render them.
 fn escape(text: &str) -> String {
     text.replace('<', "\\<")
 }
 
-/// The page, in Markdown.
+/// Returns the catalogue in Markdown.
 pub fn markdown() -> String {
     let of = |severity| {
         registry()
@@ -94,7 +94,7 @@ pub fn markdown() -> String {
     page + &thresholds()
 }
 
-/// The numbers in the conditions, as a table.
+/// Returns the table of thresholds.
 fn thresholds() -> String {
     let mut table = "\n## Thresholds\n\nThe numbers in the conditions of the checks. `searchwright admin checks set --project ID NAME=VALUE` changes one for a project, from its next audit on; `admin checks reset` restores the default.\n\n\
                      | Threshold | Default | Lowest | Highest | Unit | Check and meaning |\n|---|---:|---:|---:|---|---|\n"

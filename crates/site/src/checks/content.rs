@@ -1,4 +1,4 @@
-//! Texts of pages, and whether others have the same.
+//! Texts of pages, and whether other pages have the same text.
 
 use searchwright_text::{CJK_CHARS_PER_WORD, is_mostly_cjk};
 use serde_json::{Value, json};
@@ -77,7 +77,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "content-stale",
         title: "Outdated article",
-        // where a fix may be told, and nowhere else
+        // sitemaps count because a fix may be visible only there
         rests_on: &[Prerequisite::Sitemaps],
         description: "The newest date of an article in its structured data, its text (<time> elements outside nav, header, footer and aside) or the sitemap is older than 24 months.",
         why_it_matters: "Readers, search engines and AI answers prefer content that is kept up to date.",
@@ -129,7 +129,7 @@ fn duplicate(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     group(page, Same::Text).map(|evidence| with(evidence, "groupId", format!("{:016x}", html.text_hash)))
 }
 
-/// The other pages that share something with an indexable page.
+/// Returns the other pages that share a title, description, h1 or text with an indexable page.
 pub(super) fn group(page: &Page<'_>, what: Same) -> Option<Value> {
     if !page.indexable {
         return None;
@@ -144,12 +144,12 @@ fn is_template(text: &str) -> bool {
 
 fn lorem_ipsum(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let found = html.placeholders.iter().find(|text| !is_template(text))?;
-    // what was found begins with the phrase
+    // a placeholder begins with its phrase
     let phrase = FILLER.into_iter().find(|phrase| found.starts_with(phrase));
     Some(json!({"phrase": phrase, "excerpt": found}))
 }
 
-/// Whether a text is what a template leaves when it is not filled in.
+/// Whether a text contains leftovers of an unfilled template.
 fn leftover(text: &str) -> bool {
     let between = |open: &str, close: &str| {
         text.split_once(open)
@@ -162,8 +162,9 @@ fn leftover(text: &str) -> bool {
             .any(|word| text.contains(word) && is_nothing(text, word))
 }
 
-/// Whether a bare word stands for what was not there. There are articles about undefined behaviour: it counts alone, as in
-/// "undefined | Shop" or "Hello, undefined!", twice in a row, at the end of a greeting, and where an amount would stand.
+/// Whether a bare word such as `undefined` stands for a missing value. There are articles about undefined behaviour, so
+/// it counts only alone, as in "undefined | Shop" or "Hello, undefined!", twice in a row, at the end of a greeting, and
+/// in place of an amount.
 fn is_nothing(text: &str, word: &str) -> bool {
     const GREETINGS: [&str; 8] = [
         "hello", "hi", "hey", "dear", "welcome", "hallo", "hola", "bonjour",
@@ -179,7 +180,7 @@ fn is_nothing(text: &str, word: &str) -> bool {
     ];
     const AMOUNTS: [&str; 10] = ["%", "€", "$", "£", "¥", "₹", "EUR", "USD", "GBP", "CHF"];
     let folded = text.to_lowercase();
-    // with a capital it is a number in German
+    // capitalized, it is a number in German
     let null = text
         .split(|c: char| !c.is_alphanumeric())
         .any(|word| word == "null");
@@ -248,7 +249,8 @@ fn template(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     list("excerpts", found).map(|evidence| with(evidence, "in", "text"))
 }
 
-/// Time of the last change by the page itself, in milliseconds since the Unix epoch, and as it says it.
+/// Returns the time of the last change according to the page itself, in milliseconds since the Unix epoch and as
+/// written.
 fn said_changed<'h>(page: &'h Page<'_>, html: &'h HtmlFacts) -> Option<(i64, &'h str)> {
     let marked = page
         .items()

@@ -22,31 +22,31 @@ use crate::{
     url_key::Base,
 };
 
-/// Everything that is the same for all pages of an audit. Made once.
+/// Data shared by all pages of an audit, created once.
 #[derive(Debug)]
 pub struct Context<'a> {
-    /// The crawl.
+    /// Graph of the crawl.
     pub index: &'a SiteGraph,
-    /// The site beside its pages.
+    /// Facts of the site beside its pages.
     pub origin: &'a Origin,
-    /// Numbers in the conditions.
+    /// Thresholds of the conditions.
     pub thresholds: &'a Thresholds,
     /// Checks that are evaluated.
     pub(super) checks: &'a [&'static Check],
-    /// The time of the audit, milliseconds since the Unix epoch.
+    /// Time of the audit in milliseconds since the Unix epoch.
     pub now_ms: i64,
     /// Rules for Googlebot.
     pub(super) googlebot: Agent,
-    /// Rules for the robots that read for answers.
+    /// Rules for bots of AI search engines.
     pub(super) search_bots: Bots,
-    /// Rules for the robots that read because somebody asked.
+    /// Rules for bots that fetch pages on behalf of users.
     pub(super) user_bots: Bots,
-    /// Rules for the robots that gather training data.
+    /// Rules for bots that collect training data.
     pub(super) training_bots: Bots,
 }
 
 impl<'a> Context<'a> {
-    /// Prepares the rules of robots.txt for every robot that checks ask about.
+    /// Parses the rules of robots.txt for each bot that checks need.
     pub fn new(index: &'a SiteGraph, origin: &'a Origin, rules: &'a Rules, now_ms: i64) -> Self {
         let robots = Robots::parse(&origin.robots.text);
         Self {
@@ -62,7 +62,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The crawl left nothing out, so that what was not seen is not there.
+    /// Whether the crawl left nothing out, so that a page it did not see does not exist.
     pub(super) fn complete(&self) -> bool {
         self.index.complete()
     }
@@ -71,7 +71,7 @@ impl<'a> Context<'a> {
         self.index.has(id, PageFlags::INTERNAL)
     }
 
-    /// The status of a URL that answers with an error; what another site says to programs only is none.
+    /// Returns the status of a URL if it is an error. A status with which other sites refuse bots does not count.
     pub(super) fn error(&self, id: UrlId) -> Option<u16> {
         let proven = |status: &u16| *status >= 400 && (self.is_internal(id) || !is_bot_refusal(*status));
         self.index.status(id).filter(proven)
@@ -82,7 +82,7 @@ impl<'a> Context<'a> {
         authority(url).eq_ignore_ascii_case(authority(&self.origin.root))
     }
 
-    /// The rule that keeps Googlebot from a URL; what other hosts say to it is not known.
+    /// Returns the rule that forbids a URL to Googlebot; the rules of other hosts are unknown.
     pub(super) fn forbids_googlebot(&self, url: &str) -> Option<&Rule> {
         if !self.googlebot.forbids_anything() || !self.is_at_root(url) {
             return None;
@@ -90,12 +90,12 @@ impl<'a> Context<'a> {
         self.googlebot.forbids(path_and_query(url))
     }
 
-    /// A URL and what redirects there.
+    /// Returns a URL and the URLs that redirect to it.
     pub(super) fn addresses(&self, id: UrlId) -> impl Iterator<Item = UrlId> + '_ {
         std::iter::once(id).chain(self.index.redirected_to(id))
     }
 
-    /// Pages whose links to a URL may be followed; the page itself does not count.
+    /// Returns the pages with a followed link to a URL, except the page itself.
     pub(super) fn followed_inlinks(&self, id: UrlId) -> impl Iterator<Item = UrlId> + '_ {
         self.index
             .inlinks(id)
@@ -103,14 +103,14 @@ impl<'a> Context<'a> {
             .map(|(from, _)| from)
     }
 
-    /// Pages with a followed link to a URL or to a redirect that ends there; a page may come twice.
+    /// Returns the pages with a followed link to a URL or to a redirect that ends there; a page may occur twice.
     pub(super) fn ways_in(&self, id: UrlId) -> impl Iterator<Item = UrlId> + '_ {
         self.addresses(id)
             .flat_map(|address| self.followed_inlinks(address))
             .filter(move |from| *from != id)
     }
 
-    /// The first pages that link to a URL.
+    /// Returns the first pages that link to a URL, at most [`MAX_PAGES`].
     pub(super) fn inlinks(&self, id: UrlId) -> Vec<&'a str> {
         self.index
             .inlinks(id)
@@ -120,20 +120,20 @@ impl<'a> Context<'a> {
     }
 }
 
-/// A page with the audit as its context. The parts that several checks need are computed once, when the first of them asks.
+/// A page with the audit as its context. Data that several checks need is computed once, on first use.
 #[derive(Debug)]
 pub struct Page<'a> {
-    /// Its facts.
+    /// Facts of the page.
     pub facts: &'a PageFacts,
-    /// The audit.
+    /// Context of the audit.
     pub context: &'a Context<'a>,
     /// Time of the audit, or of the fetch if that was later, in milliseconds since the Unix epoch.
     pub(super) now_ms: i64,
-    /// Its directives for robots.
+    /// Robots directives of the page.
     pub(super) directives: Directives,
-    /// Whether it may be in the index.
+    /// Whether the page is indexable.
     pub(super) indexable: bool,
-    /// Path and query as in the URL that was fetched, from the first slash.
+    /// Path and query of the fetched URL, from the first slash.
     pub(super) path_and_query: &'a str,
     markup: OnceCell<Markup<'a>>,
     elsewhere: OnceCell<Vec<&'a str>>,
@@ -170,7 +170,7 @@ impl<'a> Page<'a> {
         self.context.thresholds
     }
 
-    /// Path without query.
+    /// Returns the path without query.
     pub(super) fn path(&self) -> &'a str {
         self.path_and_query.split('?').next().unwrap_or_default()
     }
@@ -179,7 +179,7 @@ impl<'a> Page<'a> {
         self.facts.url.starts_with("https:")
     }
 
-    /// URLs in the page with a host that is not its own, as written.
+    /// Returns the URLs in the page whose host differs from its own, as written.
     pub(super) fn elsewhere(&self) -> &[&'a str] {
         self.elsewhere.get_or_init(|| {
             let html = self.facts.html.as_deref();
@@ -188,12 +188,12 @@ impl<'a> Page<'a> {
         })
     }
 
-    /// Objects of the page's markup.
+    /// Returns the objects of the page's structured data.
     pub(super) fn items(&self) -> &[Item<'a>] {
         &self.markup().items
     }
 
-    /// Objects of the page's JSON-LD and microdata.
+    /// Returns the objects of the page's JSON-LD and microdata.
     pub(super) fn markup(&self) -> &Markup<'a> {
         let html = self.facts.html.as_deref();
         self.markup
@@ -204,34 +204,35 @@ impl<'a> Page<'a> {
         self.context.index
     }
 
-    /// Normalised URL of a target.
+    /// Returns the normalised URL of an id.
     pub(super) fn key(&self, id: UrlId) -> &'a str {
         self.context.index.key(id)
     }
 
-    /// The rule that keeps Googlebot from it.
+    /// Returns the rule that forbids the page to Googlebot.
     pub(super) fn forbids_googlebot(&self) -> Option<&'a Rule> {
         let url = &self.facts.url;
         *self.forbidden.get_or_init(|| self.context.forbids_googlebot(url))
     }
 
-    /// The start page, or the root of the host.
+    /// Whether this is the home page of the crawl, or the root of a host.
     pub(super) fn is_home(&self) -> bool {
         self.id() == self.context.origin.home || self.path_and_query == "/"
     }
 
-    /// The internal targets of its links, each once.
+    /// Returns the internal targets of the page's links, each once.
     pub(super) fn link_targets<'h>(&self, html: &'h HtmlFacts) -> impl Iterator<Item = LinkTarget<'h>> {
         let internal = |id: &UrlId| *id != self.id() && self.context.is_internal(*id);
         targets(&self.targets, html, internal)
     }
 
-    /// Whether no target of its links answered with a redirect or an error, as is mostly so.
+    /// Whether no target of the page's links responded with a redirect or an error, as for most pages.
     pub(super) fn is_linked_well(&self) -> bool {
         !self.index().has(self.id(), PageFlags::TO_AMISS)
     }
 
-    /// Resources that it needs and the crawl asked for: the purpose, and the place among all that it names for it.
+    /// Returns the fetched resources that the page needs: purpose, index among the page's images or files, and
+    /// resource.
     pub(super) fn resources(&self, html: &HtmlFacts) -> impl Iterator<Item = (u8, usize, &'a Resource)> {
         let needed = self.resources.get_or_init(|| {
             let known = &self.index().resources;
@@ -257,7 +258,7 @@ impl<'a> Page<'a> {
             .filter_map(|(purpose, place, found)| Some((*purpose, *place, known.at(*found)?)))
     }
 
-    /// Targets of its links on other sites that the crawl asked for, each once.
+    /// Returns the fetched targets of the page's links on other sites, each once.
     pub(super) fn external_targets<'h>(&self, html: &'h HtmlFacts) -> impl Iterator<Item = LinkTarget<'h>> {
         let asked = |id: &UrlId| !self.context.is_internal(*id) && self.index().state(*id) != State::Known;
         let any = self.index().has(self.id(), PageFlags::TO_ASKED);
@@ -276,14 +277,14 @@ pub(super) struct LinkTarget<'h> {
 }
 
 impl<'h> LinkTarget<'h> {
-    /// The first link that leads there.
+    /// Returns the first link to the target.
     pub fn link(self) -> Option<Link<'h>> {
         self.html.links.get(self.place)
     }
 }
 
-/// Targets that are wanted, each once, with the first link that leads there; looked for once. One number is a target and the
-/// place of the link: such are sorted in no time.
+/// Returns the wanted targets, each once with its first link; computed once. Target and index of the link share one
+/// number, which sorts fast.
 fn targets<'h>(
     known: &OnceCell<Vec<u64>>,
     html: &'h HtmlFacts,
@@ -305,7 +306,7 @@ fn targets<'h>(
     })
 }
 
-/// Links, and whatever else a page names, spelled with a host that is not that of the page.
+/// Returns the URLs of links, resources, images, forms and the head whose host is not that of the page.
 fn named_elsewhere<'h>(own: &str, html: &'h HtmlFacts) -> Vec<&'h str> {
     let links = html.links.iter().map(|link| link.href);
     let resources = html.resources.iter().map(|resource| &*resource.url);
@@ -328,9 +329,9 @@ fn named_elsewhere<'h>(own: &str, html: &'h HtmlFacts) -> Vec<&'h str> {
 /// The site as a whole.
 #[derive(Debug)]
 pub struct Site<'a> {
-    /// The audit.
+    /// Context of the audit.
     pub context: &'a Context<'a>,
-    /// The page the start URL ends at.
+    /// The home page, where the start URL ends.
     pub home: Option<Page<'a>>,
 }
 
@@ -346,13 +347,13 @@ impl<'a> Site<'a> {
         self.context.origin
     }
 
-    /// The home page when it answered 200 with HTML.
+    /// Returns the home page if its response is HTML with status 200.
     pub(super) fn home_html(&self) -> Option<(&Page<'a>, &'a HtmlFacts)> {
         let home = self.home.as_ref()?;
         Some((home, home.facts.html_200()?))
     }
 
-    /// Evidence when a header of the home page is not as it should be.
+    /// Returns evidence if a header of the home page is not `fine`.
     pub(super) fn home_header(
         &self,
         fine: impl Fn(&PageFacts) -> bool,

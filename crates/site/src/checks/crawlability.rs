@@ -1,4 +1,4 @@
-//! Can URLs be fetched, and are their answers what they claim to be.
+//! Whether URLs can be fetched, and whether their responses are what they claim to be.
 
 mod soft_404;
 
@@ -18,7 +18,7 @@ use crate::{
     page::{HtmlFacts, Outcome, UrlId},
 };
 
-/// Addresses of a trap that are named.
+/// Maximum number of sample URLs of a trap.
 const MAX_SAMPLES: usize = 5;
 const STATUS: &str = "https://developers.google.com/search/docs/crawling-indexing/http-network-errors";
 
@@ -118,7 +118,7 @@ pub(super) const CHECKS: &[Check] = &[
         rests_on: &[Prerequisite::Crawl],
         title: "Possible crawl trap",
         scope: Scope::Graph,
-        // its page is the start page: only a crawl tells how many variants it meets
+        // its page is the start page, and only a crawl tells how many variants it meets
         needs_audit: true,
         description: "A path has more query string variants than the crawl limit allows.",
         why_it_matters: "Endless filter and calendar URLs use up the crawl budget that other pages need.",
@@ -140,12 +140,12 @@ pub(super) const CHECKS: &[Check] = &[
     },
 ];
 
-/// Linked from a page of the site, or listed in a sitemap.
+/// Whether a page of the site links to the page, or a sitemap lists it.
 fn is_wanted(page: &Page<'_>) -> bool {
     page.index().has(page.id(), PageFlags::IN_SITEMAP) || is_linked(page)
 }
 
-/// Linked from another page of the site.
+/// Whether another page of the site links to the page.
 fn is_linked(page: &Page<'_>) -> bool {
     page.index().inlinks(page.id()).any(|(from, _)| from != page.id())
 }
@@ -157,7 +157,8 @@ fn answered(page: &Page<'_>) -> Option<u16> {
     }
 }
 
-/// 4xx that say nothing about the page itself: login, firewall, rate limit.
+/// Whether a 4xx status means a missing page; 401, 403 and 429 (login, firewall, rate limit) say nothing about the
+/// page.
 pub(super) fn is_missing(status: u16) -> bool {
     (400..500).contains(&status) && !matches!(status, 401 | 403 | 429)
 }
@@ -189,13 +190,13 @@ fn http_no_response(page: &Page<'_>) -> Option<Value> {
             FetchError::Certificate(fault) => json!(format!("certificate_{}", fault.code())),
             other => json!(other),
         };
-        // once, the fault may be on our side of the network
+        // a single failure may be caused by our side of the network
         let inconclusive = !page.index().was_silent(page.id());
         json!({"errorKind": kind, "attempts": page.facts.attempts, "inconclusive": inconclusive})
     };
     match &page.facts.outcome {
         Outcome::Failed(error) => Some(evidence(error)),
-        // what came in time was read all the same
+        // facts of the received part are kept all the same
         _ if page.facts.cut == Some(Cut::Time) => {
             let received = page.facts.body_bytes;
             Some(with(evidence(&FetchError::Timeout), "bytesReceived", received))
@@ -212,7 +213,7 @@ fn depth_high(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     let evidence = json!({"depth": depth});
     Some(match page.index().shortest_path(page.id()) {
         Some(path) => {
-            // looked up before any is copied, so that they wait for memory together
+            // all keys are looked up before any is copied, so that their cache misses overlap
             let keys: Vec<&str> = path.into_iter().map(|id| page.key(id)).collect();
             let keys = keys.into_iter().map(Value::from).collect();
             with(evidence, "shortestPath", Value::Array(keys))
@@ -239,12 +240,12 @@ fn content_type_mismatch(page: &Page<'_>) -> Option<Value> {
         .next()
         .and_then(|name| name.rsplit_once('.'))
         .map(|(_, e)| e.to_ascii_lowercase());
-    // no names such as .js or .net, which pages about them have
+    // excludes names such as .js or .net, which pages about them have
     let not_html = ["css", "pdf", "png", "jpg", "jpeg", "gif", "webp", "svg", "zip"];
     let contradicts = match extension.as_deref() {
         Some("html" | "htm" | "xhtml") => !is_html,
-        // an address like that with a page behind it is a mistake in a link or a server's answer to what is missing; one that
-        // is called a text is shown as its source
+        // HTML under such a name is a mistake in a link, or the response to a missing file; a text type is shown as
+        // source
         Some(extension) if is_html || essence.starts_with("text/") => {
             let is_text =
                 extension == "css" && essence == "text/css" || extension == "svg" && essence == "text/xml";
@@ -252,7 +253,7 @@ fn content_type_mismatch(page: &Page<'_>) -> Option<Value> {
         }
         _ => false,
     };
-    // pages of telephones, and text that may begin with a tag
+    // WML pages for mobile phones, and text that may begin with a tag
     let may_look_so = matches!(
         essence.as_str(),
         "application/vnd.wap.xhtml+xml" | "text/markdown" | "multipart/related" | ""
@@ -289,7 +290,7 @@ fn crawl_trap(site: &Site<'_>) -> Option<Value> {
         if let Some((path, _)) = key.split_once('?')
             && let Some(samples) = samples.get_mut(path)
         {
-            // the first ones by name, in whatever order they became known
+            // the first URLs by name, whatever the order of discovery
             let place = samples.partition_point(|sample| *sample < key);
             if place < MAX_SAMPLES {
                 samples.insert(place, key);

@@ -1,5 +1,5 @@
-//! Dependencies of a finding beside its page: that a check does not find it any more proves nothing where one of these gave no
-//! answer.
+//! Dependencies of a finding beside its page: if one of them did not respond, the absence of the finding proves
+//! nothing.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use crate::{
     sitemap::Sitemap,
 };
 
-/// Whether evidence is about an object of microdata, or lists one.
+/// Whether evidence describes a microdata object, or lists one.
 fn is_of_microdata(evidence: &Value) -> bool {
     let says = |of: &Value| of.get("syntax").and_then(Value::as_str) == Some("microdata");
     let mut lists = evidence
@@ -24,18 +24,18 @@ fn is_of_microdata(evidence: &Value) -> bool {
 /// URLs in evidence that decide whether the problem is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dependencies {
-    /// None.
+    /// No URLs.
     None,
-    /// Those that the page points at still.
+    /// URLs that the page still points at.
     Targets,
     /// Resources of pages.
     Resources,
-    /// All.
+    /// All other URLs in the evidence.
     Others,
 }
 
 impl Check {
-    /// URLs that decide, beside a page that answers so.
+    /// Returns the URLs that the check depends on, beside a page with this verdict.
     pub fn dependencies(&self, told: FetchVerdict) -> Dependencies {
         match self.scope {
             _ if self.rests_on.contains(&Prerequisite::Resources) => Dependencies::Resources,
@@ -47,42 +47,43 @@ impl Check {
         }
     }
 
-    /// The page answers as badly as it did; whether that is found depends on who leads to it.
+    /// Whether the page still responds as badly as before, so that the finding depends on its inlinks.
     fn is_unmended(&self, told: FetchVerdict) -> bool {
         self.rests_on.contains(&Prerequisite::Inlinks)
             && matches!(told, FetchVerdict::Gone | FetchVerdict::Address)
     }
 
-    /// It counts the links that lead to a page.
+    /// Whether the check counts the inlinks of a page.
     pub fn counts_inlinks(&self) -> bool {
         let counts = |fact: &Prerequisite| matches!(fact, Prerequisite::InlinkCount | Prerequisite::NoInlink);
         self.rests_on.iter().any(counts)
     }
 
-    /// Whether a page that gave no answer may hold another link to the page. A page with a link is no orphan.
+    /// Whether a page without a response may contain another link to the page. A page with an inlink is no orphan.
     pub fn doubts_inlinks(&self, page: UrlId, index: &SiteGraph) -> bool {
         self.counts_inlinks()
             && index.may_be_linked(page)
             && !(self.rests_on.contains(&Prerequisite::NoInlink) && index.followed_by(page).next().is_some())
     }
 
-    /// It is about pages that sitemaps list, and not all could be read, so that one which none lists may be listed.
+    /// Whether the check needs to know which sitemaps list a page, and not all sitemaps could be read.
     pub fn doubts_listing(&self, origin: &Origin) -> bool {
         self.rests_on.contains(&Prerequisite::Listed) && origin.may_list_more()
     }
 
-    /// It goes by what stands in the alternates of a page.
+    /// Whether the check depends on the contents of a page's alternates.
     pub fn looks_inside_alternates(&self) -> bool {
         self.rests_on.contains(&Prerequisite::Alternates)
     }
 
-    /// Reason that requests beside pages tell nothing of a problem with this evidence; `None` when it does.
+    /// Returns the reason why requests beside the page are inconclusive for a problem with this evidence; `None` if
+    /// they are not.
     pub fn unmet_beside(&self, evidence: &Value, told: FetchVerdict, origin: &Origin) -> Option<String> {
         let listed = || evidence.get("inSitemap") == Some(&Value::Bool(true));
         if self.is_unmended(told) && listed() && origin.may_list_more() {
             return Some("a sitemap could not be read".to_owned());
         }
-        // what is about a sitemap of a subdomain that was not read this time
+        // the evidence is about a sitemap of a subdomain that was not read this time
         let is_elsewhere = |url: &&str| !url.starts_with(&*origin.root);
         if self.rests_on.contains(&Prerequisite::Sitemaps)
             && self.scope == Scope::Site
@@ -110,8 +111,8 @@ impl Check {
         Some(format!("{url} did not respond"))
     }
 
-    /// An alternate that the page still names and that answered, while what evidence says of it is no longer to be seen and not
-    /// disproven: one on another site that names no alternates any more may do so in a sitemap.
+    /// Returns an alternate on another site that the page still names and that responded, but names no alternates any
+    /// more: it may do so in a sitemap, so the evidence is not disproven.
     pub fn mute_alternate(&self, evidence: &Value, page: UrlId, index: &SiteGraph) -> Option<UrlId> {
         if !self.rests_on.contains(&Prerequisite::ReturnLinks) {
             return None;
@@ -125,10 +126,10 @@ impl Check {
     }
 }
 
-/// Addresses of one piece of evidence that are looked at.
+/// Maximum number of URLs in one piece of evidence that are examined.
 const MAX_URLS: usize = 100;
 
-/// The addresses that evidence names, as they are written, but for those that are only advice: where a redirect ends.
+/// Returns the URLs in evidence as written, except those that are only advice, such as the end of a redirect.
 pub fn urls(evidence: &Value) -> Vec<&str> {
     let mut found = Vec::new();
     let mut waiting = vec![evidence];
@@ -151,7 +152,7 @@ pub fn urls(evidence: &Value) -> Vec<&str> {
     found
 }
 
-/// Whether evidence counts more than it names.
+/// Whether evidence counts more entries than it lists.
 pub fn is_cut(evidence: &Value) -> bool {
     let Value::Object(members) = evidence else {
         return false;
@@ -162,7 +163,7 @@ pub fn is_cut(evidence: &Value) -> bool {
 }
 
 impl SiteGraph {
-    /// Whether a page links, redirects or refers to a URL as its canonical or alternate, be it by way of redirects.
+    /// Whether a page links or redirects to a URL, or names it as canonical or alternate, also through redirects.
     pub fn points_at(&self, page: UrlId, target: UrlId) -> bool {
         self.is_linked(page, target)
             || self.redirected_to(target).any(|from| self.is_linked(page, from))
@@ -171,7 +172,7 @@ impl SiteGraph {
             || self.hops(page).urls.contains(&target)
     }
 
-    /// Of all pages, whether they point at one of these URLs.
+    /// Returns for every page whether it points at one of these URLs.
     pub fn pointing_at(&self, targets: impl Iterator<Item = UrlId>) -> Vec<bool> {
         let mut wanted = vec![false; self.len()];
         for target in targets {

@@ -1,4 +1,4 @@
-//! Asks checks of pages and of the site. A check that stumbles says so, and costs nothing but itself.
+//! Evaluates checks on pages and on the site. A check that panics is reported and does not affect the others.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -8,21 +8,21 @@ use crate::{
     page::{PageFacts, UrlId},
 };
 
-/// Pages that are evaluated together. Each check looks at all of them before the next check does, while its code is in the
-/// processor's caches; the facts of more pages would not stay there.
+/// Number of pages that are evaluated together. Each check examines all of them before the next check does, while its
+/// code is in the processor caches; the facts of more pages would not stay there.
 pub const TOGETHER: usize = 8;
 
 /// Findings on one page.
 #[derive(Clone, Debug, Default)]
 pub struct Evaluated {
-    /// In the order of the registry.
+    /// Findings in the order of the registry.
     pub findings: Vec<Finding>,
-    /// Checks that failed, which found nothing and prove nothing.
+    /// Checks that panicked, which prove nothing.
     pub failed: Vec<&'static Check>,
 }
 
-/// Evaluates every check about pages that is not off on some pages, at best [`TOGETHER`]; nothing is found on pages of other
-/// sites.
+/// Evaluates every enabled check about pages on some pages, ideally [`TOGETHER`]. Pages of other sites have no
+/// findings.
 pub fn evaluate(pages: &[PageFacts], context: &Context<'_>) -> Vec<Evaluated> {
     let prepared: Vec<Option<Page<'_>>> = pages.iter().map(|facts| internal(facts, context)).collect();
     let all = catch_unwind(AssertUnwindSafe(|| {
@@ -35,7 +35,7 @@ pub fn evaluate(pages: &[PageFacts], context: &Context<'_>) -> Vec<Evaluated> {
         }
         all
     }));
-    // one of them failed: which, is seen when each is asked alone
+    // a check panicked; evaluating each one separately shows which
     all.unwrap_or_else(|_| pages.iter().map(|facts| evaluate_each(facts, context)).collect())
 }
 
@@ -44,7 +44,7 @@ fn internal<'a>(facts: &'a PageFacts, context: &'a Context<'a>) -> Option<Page<'
     is_internal.then(|| Page::new(facts, context))
 }
 
-/// Evaluates every check on one page, of which some may fail.
+/// Evaluates every check on one page, each guarded against panics.
 fn evaluate_each(facts: &PageFacts, context: &Context<'_>) -> Evaluated {
     let mut evaluated = Evaluated::default();
     let Some(page) = internal(facts, context) else {
@@ -78,11 +78,11 @@ fn ask(check: &'static Check, page: &Page<'_>) -> Option<Finding> {
     })
 }
 
-/// A check that stumbled.
+/// Marker of a check that panicked.
 #[derive(Clone, Copy, Debug)]
 struct Failed;
 
-/// A check that a page makes stumble must not cost an audit its result.
+/// Catches a panic of a check, so that one page cannot cost an audit its result.
 fn guarded<T>(check: &Check, url: &str, ask: impl FnOnce() -> T) -> Result<T, Failed> {
     catch_unwind(AssertUnwindSafe(ask)).map_err(|_| {
         tracing::error!(check = check.id, url, "a check panicked");
@@ -90,8 +90,8 @@ fn guarded<T>(check: &Check, url: &str, ask: impl FnOnce() -> T) -> Result<T, Fa
     })
 }
 
-/// Evaluates every check about the site as a whole that is not off. `home` holds the facts of the page the start URL ends at.
-/// Checks that failed are returned, as by [`evaluate`].
+/// Evaluates every enabled check about the site as a whole. `home` holds the facts of the page where the start URL
+/// ends. Returns the checks that panicked.
 pub fn evaluate_site(
     home: Option<&PageFacts>,
     context: &Context<'_>,
@@ -118,13 +118,13 @@ pub fn evaluate_site(
 pub enum Verdict {
     /// The problem is there.
     Present(Finding),
-    /// It was not found; what that proves, [`Check::resolution`] says.
+    /// The problem was not found; [`Check::resolution`] tells what that proves.
     Absent,
-    /// The check failed.
+    /// The check panicked.
     Failed,
 }
 
-/// Evaluates one check on a page, as a recheck does. For a check about the site, `facts` are those of its home page.
+/// Evaluates one check on a page for a recheck. For a check about the site, `facts` are those of the home page.
 pub fn evaluate_one(check: &'static Check, facts: &PageFacts, context: &Context<'_>) -> Verdict {
     let asked = guarded(check, &facts.url, || match check.test {
         Test::Site(test) => test(&Site::new(Some(facts), context)).map(|evidence| Finding {

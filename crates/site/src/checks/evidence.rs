@@ -2,17 +2,17 @@
 
 use serde_json::{Map, Value, json};
 
-/// Entries of a list.
+/// Maximum number of entries of a list.
 pub(super) const MAX_ITEMS: usize = 20;
-/// Pages named as sources of links.
+/// Maximum number of pages listed as sources of links.
 pub(super) const MAX_PAGES: usize = 10;
 
-/// `{name: [first 20], "total": n}`; nothing when there is nothing to list.
+/// Returns `{name: [first 20], "total": n}`; `None` if there are no entries.
 pub(super) fn list<T: Into<Value>>(name: &str, items: impl IntoIterator<Item = T>) -> Option<Value> {
     listed(name, MAX_ITEMS, items)
 }
 
-/// `{name: [first 10], "total": n}`; nothing when there is nothing to list.
+/// Returns `{name: [first 10], "total": n}`; `None` if there are no entries.
 pub(super) fn pages<'a>(name: &str, items: impl IntoIterator<Item = &'a str>) -> Option<Value> {
     listed(name, MAX_PAGES, items)
 }
@@ -35,7 +35,7 @@ fn listed<T: Into<Value>>(name: &str, most: usize, items: impl IntoIterator<Item
     Some(Value::Object(object))
 }
 
-/// Adds a key.
+/// Adds a member.
 pub(super) fn with(mut evidence: Value, name: &str, value: impl Into<Value>) -> Value {
     if let Value::Object(object) = &mut evidence {
         object.insert(name.to_owned(), value.into());
@@ -43,7 +43,7 @@ pub(super) fn with(mut evidence: Value, name: &str, value: impl Into<Value>) -> 
     evidence
 }
 
-/// Adds that what it counts was not counted to the end.
+/// Marks a count as a lower bound if the counting was cut off.
 pub(super) fn at_least(evidence: Value, is_cut: bool) -> Value {
     if is_cut {
         with(evidence, "atLeast", true)
@@ -52,12 +52,12 @@ pub(super) fn at_least(evidence: Value, is_cut: bool) -> Value {
     }
 }
 
-/// Nothing to show beside the page itself.
+/// Returns evidence without members, for problems that the page itself shows.
 pub(super) fn none() -> Option<Value> {
     Some(json!({}))
 }
 
-/// `{"value": …, "length": …}`.
+/// Returns `{"value": …, "length": …}`.
 pub(super) fn text(value: &str) -> Option<Value> {
     Some(json!({"value": value, "length": searchwright_text::length(value)}))
 }

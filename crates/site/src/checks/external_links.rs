@@ -1,4 +1,4 @@
-//! Links to other sites, as far as the crawl asked where they lead.
+//! Links to other sites, as far as the crawl fetched their targets.
 
 use serde_json::Value;
 
@@ -54,7 +54,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
 ];
 
-/// End of a link's redirects; whoever goes round in circles never learns.
+/// Returns the end of a link's redirects, or its target itself if they loop.
 fn end(page: &Page<'_>, id: UrlId) -> UrlId {
     let index = page.index();
     if index.state(id) != State::Redirect {
@@ -64,7 +64,7 @@ fn end(page: &Page<'_>, id: UrlId) -> UrlId {
     hops.urls.last().filter(|_| !hops.looped).copied().unwrap_or(id)
 }
 
-/// Links that end at what answers as `wanted` says, each with what the answer was.
+/// Returns the links whose final response is `wanted`, each with its status.
 fn answered(
     page: &Page<'_>,
     html: &HtmlFacts,
@@ -84,14 +84,14 @@ fn answered(
         Some(if end == target.id {
             evidence
         } else {
-            // a recheck asks for what evidence names, unless it is advice as `finalUrl` is
+            // a recheck fetches the URLs in evidence, except advice such as `finalUrl`
             with(evidence, "endUrl", page.key(end))
         })
     })
 }
 
 fn broken(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
-    // every 4xx and 5xx was asked for twice, by HEAD and by GET
+    // every 4xx and 5xx was confirmed by HEAD and by GET
     let gone = |id: UrlId, status: u16| {
         matches!(status, 404 | 410)
             || status >= 500 && !is_bot_refusal(status)
@@ -109,7 +109,7 @@ fn redirected(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let evidence = page.external_targets(html).filter_map(|target| {
         index.redirect(target.id)?;
         let (status, hops) = (index.status(target.id)?, index.hops(target.id));
-        // of those that go round in circles, the first step
+        // for a redirect loop, the first step
         let last = if hops.looped {
             hops.urls.get(1)
         } else {
@@ -122,7 +122,7 @@ fn redirected(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     list("links", evidence)
 }
 
-/// Same host and path but for the scheme, `www.` and a slash at the end.
+/// Whether two URLs differ only in scheme, `www.`, query and trailing slash.
 fn is_same_place(from: &str, to: &str) -> bool {
     fn place(url: &str) -> (&str, &str) {
         let (host, path) = (host(url), path_and_query(url));

@@ -1,33 +1,33 @@
-//! The verdict on a fetch: how much of a page its answer shows.
+//! The verdict on a fetch: how much of a page its response shows.
 
 use crate::{
     http_status::is_transient,
     page::{HtmlFacts, Outcome, PageFacts},
 };
 
-/// Verdict on the answer to the URL of a page.
+/// Verdict on the response of a page's URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FetchVerdict {
-    /// Nothing: there was no answer, or one that a busy server gives for a while.
+    /// Inconclusive: no response, or one that a busy server sends temporarily.
     Nothing,
-    /// The answer of the URL, and nothing of the page behind it: refused, or sent on for now.
+    /// The response of the URL but not the page: refused, or redirected temporarily.
     Address,
-    /// There is no page any more.
+    /// The page does not exist any more (404 or 410).
     Gone,
-    /// The page has moved for good.
+    /// The page has moved permanently (301 or 308).
     Moved,
-    /// The beginning of a page of HTML.
+    /// The beginning of an HTML page.
     Beginning,
-    /// A page of HTML.
+    /// A complete HTML page.
     Whole,
-    /// HTML with more of something than is kept: bits of `cut`.
+    /// An HTML page with more entries of some lists than are kept: bits of `cut`.
     Cut(u8),
-    /// Something else than HTML.
+    /// Not HTML.
     Other,
 }
 
 impl FetchVerdict {
-    /// Judges what became of a fetch.
+    /// Returns the verdict on a fetch.
     pub fn from_facts(facts: &PageFacts) -> Self {
         match facts.outcome {
             Outcome::Failed(_) | Outcome::Blocked(_) => Self::Nothing,
@@ -36,7 +36,7 @@ impl FetchVerdict {
             } => Self::Moved,
             Outcome::Status(404 | 410) => Self::Gone,
             Outcome::Status(status) if is_transient(status) => Self::Nothing,
-            // a server or an application that failed, and does not say so
+            // a server or an application that failed without an error status
             Outcome::Status(200) if facts.body_bytes == 0 => Self::Nothing,
             Outcome::Status(200) => match (&facts.html, facts.cut) {
                 (Some(html), _) if is_challenge(html) => Self::Nothing,
@@ -53,7 +53,7 @@ impl FetchVerdict {
     }
 }
 
-/// Whether it is what firewalls put in the place of a page while they look at who asks, with any status.
+/// Whether the page is a challenge that a firewall sends in place of a page, with any status.
 fn is_challenge(html: &HtmlFacts) -> bool {
     const TITLES: [&str; 3] = [
         "Just a moment...",

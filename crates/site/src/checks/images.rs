@@ -1,4 +1,4 @@
-//! Images as the page's source tells of them; `resources` knows their files.
+//! Images according to the page's source; `resources` covers their files.
 
 use searchwright_text as text;
 use serde_json::{Value, json};
@@ -70,7 +70,7 @@ fn some(html: &HtmlFacts, total: u32, odd: impl Fn(&Image) -> bool) -> Option<Va
         .iter()
         .filter(|image| odd(image))
         .map(|image| json!({"src": image.src, "line": image.line}));
-    // those beyond the list of the page are counted all the same
+    // images beyond the limit are counted too
     let evidence = list("images", images).unwrap_or_else(|| json!({"images": []}));
     Some(with(evidence, "total", total))
 }

@@ -1,4 +1,4 @@
-//! Directives of pages for robots.
+//! Robots directives of pages.
 
 use serde_json::{Value, json};
 
@@ -137,9 +137,9 @@ pub(super) const CHECKS: &[Check] = &[
 fn homepage_not_indexable(site: &Site<'_>) -> Option<Value> {
     let home = site.home.as_ref()?;
     let is_unknown = match home.facts.outcome {
-        // no answer is no proof
+        // a missing response is no proof
         Outcome::Failed(_) => true,
-        // robots.txt may forbid it to this crawler alone
+        // robots.txt may forbid the page to this crawler only
         Outcome::Blocked(_) => home.forbids_googlebot().is_none(),
         Outcome::Status(_) | Outcome::Redirect { .. } => false,
     };
@@ -234,7 +234,7 @@ fn blocked_page(page: &Page<'_>) -> Option<Value> {
 }
 
 fn blocked_resource(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
-    // most are spelled so that nothing has to be resolved
+    // most URLs need no resolving
     let at_root = html.base.is_none() && page.context.is_at_root(&page.facts.url);
     let mut base = None;
     let blocked = html

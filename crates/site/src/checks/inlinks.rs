@@ -1,4 +1,4 @@
-//! Links to a page, by number and kind.
+//! Inlinks of a page, by number and kind.
 
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ pub(super) fn orphan(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     ];
     let known = known.into_iter().filter(|(bit, _)| given & bit != 0);
     let mut known = known.map(|(_, name)| name).peekable();
-    // a link that may not be followed is why it was known before, and why it is now
+    // a URL that only the previous audit knew may owe that to the same nofollow link
     let only_before = given & provenance::GIVEN == provenance::PREVIOUS;
     let others = || index.inlinks(page.id()).any(|(from, _)| from != page.id());
     let orphan = page.indexable
@@ -49,9 +49,9 @@ pub(super) fn mixed_follow(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     let inlinks = page
         .index()
         .inlinks(page.id())
-        // a page that says so of all its links says nothing of this one
+        // a page whose links are all nofollow makes no statement about this one
         .filter(|(from, _)| *from != page.id() && !page.index().has(*from, PageFlags::NOFOLLOW));
-    // nearly always there is none
+    // most pages have none
     if !page.index().inlinks(page.id()).any(|(_, nofollow)| nofollow) {
         return None;
     }

@@ -196,7 +196,7 @@ fn relative(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 }
 
 fn no_self(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
-    // what names another page as the one to be indexed has the head of that page
+    // a page with another canonical has the head of that page
     if !page.indexable || html.hreflangs.iter().any(|link| link.target == Some(page.id())) {
         return None;
     }
@@ -214,12 +214,13 @@ fn no_x_default(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     list("set", html.hreflangs.iter().map(|link| entry(page, link)))
 }
 
-/// That of a code, as the code is written.
+/// Returns the language of a hreflang code, in the case of the code.
 fn language(code: &str) -> &str {
     code.split(['-', '_']).next().unwrap_or_default()
 }
 
-/// Alternates that contradict the first of their code or their URL. Not every pair of them: of thousands those are millions.
+/// Finds alternates that contradict the first one with the same code or URL. Comparing every pair would take millions
+/// of steps for thousands of alternates.
 fn conflict(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let alternates = html.hreflangs.iter();
     let entries: Vec<(String, UrlId)> = alternates
@@ -232,7 +233,7 @@ fn conflict(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
         if first != *url {
             pairs.push([(code, first), (code, *url)]);
         }
-        // one page for en and en-GB, or for en and x-default, is a set; one for en and de is not
+        // one page for en and en-GB, or for en and x-default, is a valid set; one for en and de is not
         let own = language(code);
         if own == "x" {
             continue;
@@ -249,7 +250,7 @@ fn conflict(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     list("pairs", pairs)
 }
 
-/// Alternates that are other pages.
+/// Returns the alternates other than the page itself.
 fn all<'h>(page: &Page<'_>, html: &'h HtmlFacts) -> impl Iterator<Item = (UrlId, &'h LinkRel)> {
     let own = page.id();
     html.hreflangs
@@ -257,7 +258,7 @@ fn all<'h>(page: &Page<'_>, html: &'h HtmlFacts) -> impl Iterator<Item = (UrlId,
         .filter_map(move |link| Some((link.target.filter(|id| *id != own)?, link)))
 }
 
-/// Alternates other than the page itself, each once.
+/// Returns the alternates other than the page itself, each once.
 fn others<'h>(page: &Page<'_>, html: &'h HtmlFacts) -> Vec<(UrlId, &'h LinkRel)> {
     let mut seen = HashSet::new();
     all(page, html).filter(|(id, _)| seen.insert(*id)).collect()
@@ -268,7 +269,8 @@ fn no_return(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
         return None;
     }
     let index = page.index();
-    // an error page or a redirect has its own check; what was not fetched cannot be told, nor what a sitemap of another site says
+    // an error page or a redirect has its own check; a page that was not fetched or a sitemap of another site is
+    // unknown
     let read = |id: UrlId| {
         if page.context.is_internal(id) {
             index.state(id) == State::Html && index.status(id) == Some(200)
@@ -310,7 +312,7 @@ fn redirect(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 fn not_indexable(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let index = page.index();
     let hidden = others(page, html).into_iter().filter_map(|(id, link)| {
-        // an error page has its own check, whatever its template says
+        // an error page has its own check, whatever its template contains
         let reason = if index.status(id) != Some(200) {
             return None;
         } else if index.has(id, PageFlags::NOINDEX) {
@@ -326,7 +328,7 @@ fn not_indexable(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 }
 
 fn lang_mismatch(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
-    // a page that stands for several languages, or for x-default too, is asked about each
+    // an alternate for several languages, or for x-default too, is checked for each
     let mut seen = HashSet::new();
     let differs = all(page, html).filter_map(|(id, link)| {
         let there = page.index().language(id)?;
@@ -337,7 +339,7 @@ fn lang_mismatch(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     list("alternates", differs)
 }
 
-/// That of ISO 639-3 which a language belongs to, of Norwegian, which is written in two ways; otherwise the language itself.
+/// Returns the ISO 639-3 macrolanguage of Norwegian Bokmål and Nynorsk; other languages are returned unchanged.
 fn macrolanguage(language: &str) -> &str {
     match language {
         "nb" | "nn" => "no",

@@ -1,13 +1,13 @@
 //! Language codes.
 
-/// ISO 639-1.
+/// Language codes of ISO 639-1.
 const LANGUAGES: &str = "aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de \
     dv dz ee el en eo es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id \
     ie ig ii ik io is it iu ja jv ka kg ki kj kk kl km kn ko kr ks ku kv kw ky la lb lg li ln lo lt lu \
     lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng nl nn no nr nv ny oc oj om or os pa pi pl ps pt qu \
     rm rn ro ru rw sa sc sd se sg si sk sl sm sn so sq sr ss st su sv sw ta te tg th ti tk tl tn to tr \
     ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu";
-/// ISO 3166-1 alpha-2, lower case.
+/// Region codes of ISO 3166-1 alpha-2, lower case.
 const REGIONS: &str = "ad ae af ag ai al am ao aq ar as at au aw ax az ba bb bd be bf bg bh bi bj bl bm bn bo bq br bs bt \
     bv bw by bz ca cc cd cf cg ch ci ck cl cm cn co cr cu cv cw cx cy cz de dj dk dm do dz ec ee eg eh \
     er es et fi fj fk fm fo fr ga gb gd ge gf gg gh gi gl gm gn gp gq gr gs gt gu gw gy hk hm hn hr ht \
@@ -17,13 +17,13 @@ const REGIONS: &str = "ad ae af ag ai al am ao aq ar as at au aw ax az ba bb bd 
     sh si sj sk sl sm sn so sr ss st sv sx sy sz tc td tf tg th tj tk tl tm tn to tr tt tv tw tz ua ug \
     um us uy uz va vc ve vg vi vn vu wf ws ye yt za zm zw";
 
-/// Regions that language tags may name beside: reserved for exceptions, retired, or for private use.
+/// Further regions valid in language tags: exceptionally reserved, retired, or for private use.
 const OTHER_REGIONS: &str = "ac an bu cp cs dd dg dy ea fx ic nh nt su ta tp yd yu zr aa zz";
 
-/// Languages that language tags may name beside: the registry of IANA keeps what ISO 639-1 has withdrawn.
+/// Further languages valid in language tags: withdrawn from ISO 639-1 but still in the IANA registry.
 const RETIRED: &str = "in iw ji jw mo sh";
 
-/// Whether a code of two letters is in a list of such codes with a space behind each.
+/// Whether a two-letter code is in a list of such codes separated by spaces.
 fn is_in(list: &str, code: &str) -> bool {
     code.len() == 2
         && list
@@ -32,7 +32,7 @@ fn is_in(list: &str, code: &str) -> bool {
             .any(|known| known.starts_with(code.as_bytes()))
 }
 
-/// A region of a language tag, lower case; the United Kingdom is `gb`.
+/// Whether a part is a region of a language tag, lower case; the United Kingdom is `gb`.
 fn is_region(part: &str) -> bool {
     let listed = || [REGIONS, OTHER_REGIONS].iter().any(|list| is_in(list, part));
     let private = || matches!(part.as_bytes(), [b'x', b'a'..=b'z'] | [b'q', b'm'..=b'z']);
@@ -43,12 +43,13 @@ fn is_region(part: &str) -> bool {
     }
 }
 
-/// A two-letter code of ISO 639-1, lower case.
+/// Whether a code is a two-letter code of ISO 639-1, lower case.
 fn is_language(code: &str) -> bool {
     is_in(LANGUAGES, code)
 }
 
-/// Whether it is a value of `hreflang`: a language of ISO 639-1, then a script or a region of ISO 3166-1 or both, or `x-default`.
+/// Whether a code is a valid `hreflang`: a language of ISO 639-1, then optionally a script and a region of ISO 3166-1,
+/// or `x-default`.
 pub(super) fn is_hreflang(code: &str) -> bool {
     let code = code.trim().to_ascii_lowercase();
     if code == "x-default" {
@@ -66,8 +67,8 @@ pub(super) fn is_hreflang(code: &str) -> bool {
     region && parts.next().is_none()
 }
 
-/// A language tag of BCP 47 (RFC 5646, section 2.1) whose region and language exist; of a language with three letters
-/// only the form is looked at. Four letters are reserved, and of five to eight none was ever registered.
+/// Whether a tag is a language tag of BCP 47 (RFC 5646, section 2.1) whose region and two-letter language exist; of a
+/// three-letter language only the form is checked. Four letters are reserved, and none of five to eight is registered.
 pub(super) fn is_language_tag(tag: &str) -> bool {
     let tag = tag.to_ascii_lowercase();
     let mut parts = tag.split('-').peekable();

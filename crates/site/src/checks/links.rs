@@ -194,7 +194,7 @@ fn broken(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     }
     let index = page.index();
     let broken = page.link_targets(html).filter_map(|target| {
-        // only what this crawl has seen answer so
+        // only responses that this crawl has seen
         let fetched = matches!(index.state(target.id), State::Html | State::Other);
         let status = index
             .status(target.id)
@@ -218,7 +218,7 @@ fn to_redirect(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
         })
     };
     let permanent = list("links", redirects(|status| matches!(status, 301 | 308)))?;
-    // those that are meant to last no longer than they must are right to be linked; they are named beside the others only
+    // temporary redirects are fine to link to, and only listed beside the permanent ones
     let passing: Vec<Value> = redirects(|status| matches!(status, 302 | 303 | 307))
         .take(MAX_ITEMS)
         .collect();
@@ -231,13 +231,13 @@ fn to_redirect(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 
 fn dead_end(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let internal = |id: UrlId| id != page.id() && page.context.is_internal(id);
-    // a very large site has more URLs than are kept: where a link leads is not known then
+    // beyond the limit of known URLs, a link has no target
     let untold = |link: &Link<'_>| {
         link.target.is_none()
             && link.flags & (LINK_CODE | LINK_FRAGMENT | LINK_MALFORMED | LINK_OTHER_SCHEME) == 0
     };
     let leads_on = |link: Link<'_>| link.target.is_some_and(internal) || untold(&link);
-    // of most pages no link is looked at
+    // the flag spares most pages a look at their links
     let dead = page.index().has(page.id(), PageFlags::DEAD_END)
         && !html.links.hide_some()
         && !html.links.iter().any(leads_on);
@@ -279,7 +279,7 @@ fn anchor_empty(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 
 fn generic(html: &HtmlFacts) -> impl Iterator<Item = Link<'_>> {
     let language = html.lang.as_deref();
-    // a word in program text is a name: <code>continue</code> tells what its target is about
+    // a word in program text is a name: <code>continue</code> describes its target
     let crawled = html
         .links
         .iter()
@@ -304,7 +304,7 @@ fn malformed(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     list("links", unreadable(html).map(|found| link(page, found)))
 }
 
-/// Those that name a part of a page.
+/// Returns the links with a fragment.
 fn with_fragment(html: &HtmlFacts) -> impl Iterator<Item = Link<'_>> {
     html.links.iter().filter(|link| link.flags & LINK_FRAGMENT != 0)
 }

@@ -63,7 +63,7 @@ fn viewport(html: &HtmlFacts) -> Option<&str> {
     metas.find(|content| !content.is_empty())
 }
 
-/// The properties of a viewport, parted by commas, semicolons or white space as browsers do.
+/// Returns the properties of a viewport, separated by commas, semicolons or white space as in browsers.
 fn properties(content: &str) -> impl Iterator<Item = (&str, &str)> {
     let parts = |c: char| c.is_ascii_whitespace() || matches!(c, ',' | ';');
     let mut rest = content;
@@ -81,7 +81,7 @@ fn properties(content: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// A property of the viewport, lower case; the last of several counts.
+/// Returns a property of the viewport in lower case; the last one counts if it repeats.
 fn property(content: &str, name: &str) -> Option<String> {
     let values = properties(content).filter(|(key, _)| key.eq_ignore_ascii_case(name));
     values.last().map(|(_, value)| value.to_ascii_lowercase())
@@ -94,7 +94,7 @@ fn missing(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 fn fixed(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let content = viewport(html)?;
     let adapts = property(content, "width").as_deref() == Some("device-width")
-        // a scale of 1 means the same
+        // a scale of 1 has the same effect
         || property(content, "initial-scale").is_some_and(|scale| scale.parse::<f32>().is_ok_and(|s| s >= 1.0)) && property(content, "width").is_none();
     (!adapts).then(|| json!({"content": content}))
 }

@@ -1,4 +1,4 @@
-//! Main texts, and pages that are like each other.
+//! Pages with similar texts or topics.
 
 use searchwright_text as text;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{graph::Group, page::HtmlFacts, page::UrlId};
 
-/// Pages of a group that are looked at for one of them.
+/// Maximum number of pages of a group that are examined for one page.
 const LOOKED_AT: usize = 200;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -59,7 +59,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
 ];
 
-/// Pages of a group that a page is held against.
+/// Returns the other pages of a group to compare with a page.
 fn others(page: &Page<'_>, group: &Group<'_>, fits: impl Fn(UrlId) -> bool) -> impl Iterator<Item = UrlId> {
     let (index, id) = (page.index(), page.id());
     group
@@ -86,7 +86,7 @@ fn near(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     Some(with(evidence, "groupId", format!("{name:016x}")))
 }
 
-/// Of a similarity that was estimated from 128 bins, of which a short text fills some only.
+/// Returns the standard error of a similarity estimated from 128 bins, of which a short text fills only some.
 fn standard_error(words: u32, percent: u8) -> f64 {
     let (bins, share) = (128.0, (f64::from(percent) / 100.0).min(0.99));
     let filled = bins * (1.0 - (-f64::from(words) / bins).exp());
@@ -101,7 +101,7 @@ fn cannibalisation(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     let group = page.index().topic(page.id()).filter(|_| page.indexable)?;
     let path = |id: UrlId| path_and_query(page.key(id)).split('?').next().unwrap_or_default();
     let own = path(page.id());
-    // the pages of one list have one title
+    // the pages of one paginated list have one title
     let rivals = others(page, &group, |other| path(other) != own).map(|id| page.key(id));
     Some(with(
         pages("urls", rivals)?,

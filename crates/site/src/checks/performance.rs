@@ -1,4 +1,4 @@
-//! Size and speed, as far as the page's own bytes tell.
+//! Size and speed, as far as the response shows them.
 
 use serde_json::{Value, json};
 
@@ -84,7 +84,7 @@ fn http1_only(site: &Site<'_>) -> Option<Value> {
     site.origin().http1_only.then(|| json!({"alpn": "http/1.1"}))
 }
 
-/// Bytes read of the page.
+/// Returns the number of bytes read of the page.
 fn bytes(page: &Page<'_>) -> Value {
     at_least(json!({"bytes": page.facts.body_bytes}), page.facts.cut.is_some())
 }

@@ -1,27 +1,27 @@
 //! Facts beside a page that a check depends on.
 
-/// A fact that a check needs beside the page, so that finding nothing is a proof.
+/// A fact beside the page that a check depends on: without it, the absence of a finding proves nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Prerequisite {
-    /// The page that the start URL ends at.
+    /// The home page, where the start URL ends.
     Home,
     /// robots.txt.
     Robots,
-    /// Every sitemap that was asked for.
+    /// All sitemaps that were fetched.
     Sitemaps,
     /// llms.txt.
     Llms,
     /// A crawl that left nothing out.
     Crawl,
-    /// Answer of the favicon's usual address, where the home page names no other.
+    /// Response of `/favicon.ico`, if the home page names no other icon.
     Favicon,
-    /// Answers of the root spelled in another way.
+    /// Responses of the variants of the root URL.
     Variants,
-    /// Connection to the root of a site on https.
+    /// Connection to the root of an https site.
     Connection,
     /// See [`Dependencies::Targets`](super::Dependencies).
     Targets,
-    /// Pages that link to the page, and sitemaps that list it, while its own answer is what it was.
+    /// Pages that link to the page, and sitemaps that list it, while its own response is as bad as before.
     Inlinks,
     /// Whether there is a sitemap.
     AnySitemap,
@@ -29,18 +29,19 @@ pub(crate) enum Prerequisite {
     Listed,
     /// Number of pages that link to the page.
     InlinkCount,
-    /// That no page links to the page.
+    /// Absence of pages that link to the page.
     NoInlink,
     /// Resources that pages need, or links of llms.txt.
     Resources,
-    /// What other pages name as their alternates, which those of other sites may do where no crawl of this site looks.
+    /// Alternates that other pages name; pages of other sites may name theirs in a sitemap, which the crawl does not
+    /// read.
     ReturnLinks,
     /// Names in microdata, whatever object they belong to.
     ObjectNames,
     /// Contents of the alternates of the page.
     Alternates,
-    /// Ends of objects of microdata, whatever evidence says of them.
+    /// Extent of microdata objects, whatever syntax the evidence names.
     ObjectEnds,
-    /// Extent of the markup that says who runs the site.
+    /// Extent of the structured data that names the owner of the site.
     Owner,
 }

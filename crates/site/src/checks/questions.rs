@@ -1,15 +1,15 @@
-//! Headings that ask something.
+//! Headings that are questions.
 
 use searchwright_text as text;
 
 use crate::page::Heading;
 
 const QUESTION_MARKS: [char; 3] = ['?', '？', '؟'];
-/// The form of a question that has more letters is looked for in vain.
+/// Maximum length in grapheme clusters of a form in [`forms_in`].
 const MAX_START: usize = 20;
 
-/// A question, or the form of one that headings have: "How to …", "What is …". Not any that begins with such a word: "How it
-/// works" and "Why choose us" ask nothing.
+/// Whether a heading is a question, or has the form of one: "How to …", "What is …". A question word alone is not
+/// enough: "How it works" and "Why choose us" are no questions.
 pub(super) fn is_question(heading: &Heading) -> bool {
     if heading.text.ends_with(QUESTION_MARKS) {
         return true;
@@ -18,7 +18,7 @@ pub(super) fn is_question(heading: &Heading) -> bool {
         return false;
     };
     let forms = forms_in(first.to_ascii_lowercase());
-    // a letter stays one however the text is folded, but for an accent behind it, which none of the words has
+    // folding keeps an ASCII letter unless an accent follows it, which no form has
     if first.is_ascii_alphabetic() && forms.is_empty() {
         return false;
     }
@@ -29,13 +29,13 @@ pub(super) fn is_question(heading: &Heading) -> bool {
         };
         return forms.iter().any(begins);
     }
-    // no more than the longest of the forms
+    // no form is longer
     let folded = text::folded(text::cut(&heading.text, MAX_START));
     let first = folded.bytes().next().unwrap_or_default();
     forms_in(first).iter().any(|form| folded.starts_with(form))
 }
 
-/// The forms of questions that begin with a byte, folded.
+/// Returns the folded forms of questions that begin with a byte.
 const fn forms_in(first: u8) -> &'static [&'static str] {
     match first {
         b'c' => &[
@@ -142,7 +142,7 @@ const fn forms_in(first: u8) -> &'static [&'static str] {
     }
 }
 
-/// The first letters of a text that are the same however it is folded, but for capitals.
+/// Returns the beginning of a text, if folding changes nothing in it but capitals.
 fn plain_start(text: &str) -> Option<&[u8]> {
     let start = text.as_bytes();
     let start = start.get(..MAX_START).unwrap_or(start);

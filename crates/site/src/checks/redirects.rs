@@ -1,4 +1,4 @@
-//! Redirects and where they end.
+//! Redirects and their targets.
 
 use serde_json::{Value, json};
 use url::Url;
@@ -85,7 +85,7 @@ pub(super) const CHECKS: &[Check] = &[
         rests_on: &[Prerequisite::Crawl],
         title: "Mass redirects to the home page",
         scope: Scope::Graph,
-        // its page is the start page: to fetch that again tells nothing of the redirects
+        // its page is the start page, and fetching that again says nothing about the redirects
         needs_audit: true,
         description: "At least five different URLs redirect to the home page.",
         why_it_matters: "Search engines treat such redirects as soft 404s, so the value of links to the old pages is lost.",
@@ -95,7 +95,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
 ];
 
-/// The way from a redirect; `None` for anything else.
+/// Returns the redirect chain of a page; `None` if it is no redirect.
 fn way(page: &Page<'_>) -> Option<Hops> {
     matches!(page.facts.outcome, Outcome::Redirect { .. }).then(|| page.index().hops(page.id()))
 }
@@ -111,7 +111,7 @@ fn chain(page: &Page<'_>) -> Option<Value> {
     Some(hops(page.index(), &way))
 }
 
-/// Some that follow redirects, for visitors or to read them, give up soon after.
+/// Returns the severity by number of hops, since some clients and crawlers give up on longer chains.
 fn by_hops(evidence: &Value, thresholds: &Thresholds) -> Severity {
     let hops = evidence.get("total").and_then(Value::as_u64);
     if hops.is_some_and(|hops| hops >= thresholds.chain_error_hops.into()) {
@@ -129,7 +129,7 @@ fn in_loop(page: &Page<'_>) -> Option<Value> {
 fn to_error(page: &Page<'_>) -> Option<Value> {
     let way = way(page).filter(|way| !way.looped)?;
     let (index, last) = (page.index(), *way.urls.last()?);
-    // it is never fetched, and visitors cannot reach it either
+    // such a target is never fetched, and visitors cannot reach it either
     let private = url_hygiene::is_private(index.key(last), host(&page.facts.url));
     let error = page.context.error(last).is_some();
     (error || private).then(|| with(hops(index, &way), "privateAddress", private))
@@ -164,7 +164,7 @@ fn no_location(page: &Page<'_>) -> Option<Value> {
         let target = Url::parse(&page.facts.url).and_then(|url| url.join(location.trim()));
         target.is_ok_and(|target| matches!(target.scheme(), "http" | "https"))
     });
-    // 300 offers a choice, and need not name a favourite
+    // 300 offers a choice, and need not name a preferred one
     (!usable && *status != 300).then(|| json!({"status": status, "location": location}))
 }
 

@@ -1,24 +1,24 @@
-//! Resolution of problems that were found before. That a check finds nothing proves that a problem is gone only
-//! where it could have found it: an audit and a recheck resolve by the same rules, and never by silence.
+//! Resolution of earlier problems. That a check finds nothing proves a fix only if it could have found the problem:
+//! audits and rechecks resolve by the same rules, and never because of missing data.
 
 use super::{
     Check, Test, fetch_verdict::FetchVerdict, prerequisite::Prerequisite, structured_data::is_owner_unsure,
 };
 use crate::{graph::SiteGraph, http_status::is_transient, origin::Origin, page::PageFacts};
 
-/// Reason that an occurrence is over.
+/// Reason why an occurrence is resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resolution {
     /// The check was evaluated and found nothing.
     Fixed,
-    /// The page is gone, or has moved for good.
+    /// The page does not exist any more, or has moved permanently.
     PageGone,
-    /// The page is none that the check is about.
+    /// The check does not apply to the page any more.
     NotApplicable,
 }
 
 impl Resolution {
-    /// The word for it in answers.
+    /// Returns the code of the reason in API responses.
     pub const fn code(self) -> &'static str {
         match self {
             Self::Fixed => "fixed",
@@ -29,7 +29,7 @@ impl Resolution {
 }
 
 impl Prerequisite {
-    /// Reason that it cannot be told; `None` when it can.
+    /// Returns the reason why the prerequisite is not met; `None` if it is.
     pub(super) fn unmet(
         self,
         home: Option<&PageFacts>,
@@ -69,7 +69,7 @@ impl Prerequisite {
                 (!named && silent(origin.favicon_status)).then_some("/favicon.ico could not be fetched")
             }
             Self::Variants => {
-                // of one that was asked and gave no answer says `unmet_beside`
+                // a variant without a response is handled by `unmet_beside`
                 (!origin.permits_root()).then_some("robots.txt blocks the root URL")
             }
             Self::Connection => (origin.root.starts_with("https:") && origin.certificate_until_ms.is_none())
@@ -77,7 +77,7 @@ impl Prerequisite {
             Self::Owner => home
                 .is_some_and(is_owner_unsure)
                 .then_some("the structured data of the home page could not be read unambiguously"),
-            // of each occurrence others
+            // these depend on the single occurrence
             Self::Targets
             | Self::Inlinks
             | Self::InlinkCount
@@ -93,7 +93,7 @@ impl Prerequisite {
 }
 
 impl Check {
-    /// Reason that nothing can be told of the problem, wherever it was; `None` when it can.
+    /// Returns the reason why the check is inconclusive for the whole site; `None` if it is conclusive.
     pub fn unmet_prerequisite(
         &self,
         home: Option<&PageFacts>,
@@ -105,7 +105,7 @@ impl Check {
             .find_map(|prerequisite| prerequisite.unmet(home, origin, index))
     }
 
-    /// Whether facts beside the pages decide: robots.txt, sitemaps or llms.txt.
+    /// Whether the check depends on facts beside the pages: robots.txt, sitemaps or llms.txt.
     pub fn rests_on_origin(&self) -> bool {
         self.rests_on.iter().any(|rest| {
             matches!(
@@ -119,8 +119,8 @@ impl Check {
         })
     }
 
-    /// Resolution of a problem on a page which now answers so, and that this check does not find any more; `None` when
-    /// that is no proof. What it needs beside the page is asked of [`Check::unmet_prerequisite`].
+    /// Returns the resolution of a problem that the check does not find any more, on a page with this verdict; `None`
+    /// if that is no proof. [`Check::unmet_prerequisite`] covers the facts beside the page.
     pub fn resolution(&self, told: FetchVerdict) -> Option<Resolution> {
         let of_html = match self.test {
             Test::Site(_) => return Some(Resolution::Fixed),

@@ -1,4 +1,4 @@
-//! Images, scripts and styles of a page, as far as the crawl asked for them.
+//! Images, scripts and styles of a page, as far as the crawl fetched them.
 
 use serde_json::{Value, json};
 
@@ -104,7 +104,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
 ];
 
-/// Resources that a page needs for a purpose and the crawl asked for, with its place among the images or files.
+/// Returns the fetched resources that a page needs for a purpose, each with its index among the images or files.
 fn resources_for<'p>(
     page: &'p Page<'_>,
     html: &HtmlFacts,
@@ -115,8 +115,8 @@ fn resources_for<'p>(
         .map(|(_, place, resource)| (place, resource))
 }
 
-/// It answers with an error, and not only to us: servers that keep their pictures from other sites refuse them to whom they
-/// do not know, and a visitor may see them.
+/// Whether a resource responds with an error to visitors too: servers with hotlink protection refuse unknown clients,
+/// while a visitor may see the image.
 fn is_broken(resource: &Resource) -> bool {
     match resource.status {
         Some(status) => !is_bot_refusal(status) && (is_missing(status) || status >= 500),
@@ -124,7 +124,7 @@ fn is_broken(resource: &Resource) -> bool {
     }
 }
 
-/// One image of the page as evidence.
+/// Returns evidence of one image of the page.
 fn image(html: &HtmlFacts, place: usize, resource: &Resource) -> Value {
     let found = html.images.get(place);
     json!({
@@ -143,7 +143,7 @@ fn broken(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     )
 }
 
-/// Images that came, with more bytes than that.
+/// Returns the images that were received with more than `most` bytes.
 fn heavy<'p>(
     page: &'p Page<'_>,
     html: &HtmlFacts,
@@ -182,7 +182,7 @@ fn legacy(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 
 fn uncached(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let least = page.thresholds().cache_days.saturating_mul(DAY);
-    // what other companies serve is not the site's to change
+    // files of third parties cannot be changed by the site
     let own = registrable(host(&page.facts.url));
     let kept = |resource: &Resource| resource.validator || resource.max_age.is_some_and(|age| age >= least);
     let files = [purpose::FILE, purpose::IMAGE]
@@ -216,7 +216,7 @@ fn card_small(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
         .then(|| json!({"url": card.url, "width": width, "height": height}))
 }
 
-/// Below some size no card shows it.
+/// Returns the severity by size: below some size no network shows a card.
 fn by_size(evidence: &Value, thresholds: &Thresholds) -> Severity {
     let side = |name| evidence.get(name).and_then(Value::as_u64);
     let is_small = |side: Option<u64>| side.is_some_and(|pixels| pixels < thresholds.card_least.into());

@@ -90,7 +90,7 @@ fn unavailable(site: &Site<'_>) -> Option<Value> {
     }
 }
 
-/// Directives that crawlers know, those that only some of them follow included.
+/// Directives that crawlers know, including those that only some of them follow.
 const KNOWN: [&str; 13] = [
     "user-agent",
     "allow",
@@ -156,7 +156,7 @@ fn invalid(site: &Site<'_>) -> Option<Value> {
 
 fn too_large(site: &Site<'_>) -> Option<Value> {
     let bytes = site.origin().robots.bytes;
-    // where its server does not tell how many it has, one more than were read
+    // one byte more than was read means that the server did not send the size
     let is_cut = bytes == SIZE_LIMIT as u64 + 1;
     (bytes > SIZE_LIMIT as u64).then(|| at_least(json!({"bytes": bytes}), is_cut))
 }

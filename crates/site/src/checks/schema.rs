@@ -17,25 +17,25 @@ use crate::{
 pub(super) use extent::Extent;
 use unknown_names::{UnknownNames, find_unknown};
 
-/// One object of the page's markup.
+/// One object of the page's structured data.
 #[derive(Clone, Debug)]
 pub(super) struct Item<'h> {
     /// Types without their vocabulary.
     pub types: Vec<Cow<'h, str>>,
-    /// Its properties.
+    /// Properties of the object.
     pub properties: Object<'h>,
-    /// It stands by itself, in no other object.
+    /// Whether the object is not nested in another one.
     pub is_top: bool,
-    /// It comes from microdata.
+    /// Whether the object comes from microdata.
     pub is_microdata: bool,
-    /// Knowledge of what it lacks.
+    /// Whether its missing properties are certainly missing.
     pub extent: Extent,
 }
 
-/// Types that are organisations.
+/// Types of organizations.
 const ORGANIZATIONS: &str = include_str!("../../data/organizations.txt");
 
-/// Businesses at a place, and all organisations.
+/// Types of local businesses, and of all organizations.
 static KINDS: LazyLock<[HashSet<&'static str>; 2]> = LazyLock::new(|| {
     let (businesses, others) = ORGANIZATIONS.split_once("[organizations]").unwrap_or_default();
     let names = |part: &'static str| {
@@ -47,17 +47,17 @@ static KINDS: LazyLock<[HashSet<&'static str>; 2]> = LazyLock::new(|| {
     [businesses, all]
 });
 
-/// A type that is an organisation.
+/// Whether a type is an organization.
 pub(super) fn is_organization(name: &str) -> bool {
     KINDS[1].contains(name)
 }
 
-/// A type that is a business at a place.
+/// Whether a type is a local business.
 pub(super) fn is_local_business(name: &str) -> bool {
     KINDS[0].contains(name)
 }
 
-/// Types that are articles to Google.
+/// Types that Google treats as articles.
 const ARTICLES: [&str; 8] = [
     "Article",
     "BlogPosting",
@@ -69,9 +69,9 @@ const ARTICLES: [&str; 8] = [
     "AnalysisNewsArticle",
 ];
 
-/// Objects within each other that are looked into.
+/// Maximum nesting depth of objects that are examined.
 const MAX_DEPTH: usize = 4;
-/// Properties that name who is behind a page, or whose objects do.
+/// Properties that name the owner of a page, or whose objects do.
 const NAMING: [&str; 8] = [
     "publisher",
     "about",
@@ -83,21 +83,21 @@ const NAMING: [&str; 8] = [
     "isPartOf",
 ];
 
-/// Objects of the page's JSON-LD and microdata: read once for all checks.
+/// Objects of the page's JSON-LD and microdata, parsed once for all checks.
 #[derive(Debug, Default)]
 pub(super) struct Markup<'h> {
-    /// The top-level objects of all blocks, those in `@graph` included, and what a page says that it is mainly about; those of
-    /// microdata behind those of JSON-LD. Those with one `@id` are one.
+    /// Top-level objects of all blocks, including those in `@graph` and the main entity of a page; those of JSON-LD
+    /// come before those of microdata. Objects with the same `@id` are merged.
     pub items: Vec<Item<'h>>,
-    /// Objects in those that say who is behind the page. They may be told in part only.
+    /// Nested objects that name the owner of the page. They may be incomplete.
     pub nested: Vec<Item<'h>>,
-    /// There is more that was too large to keep.
+    /// Whether some blocks were too large to keep.
     pub unread: bool,
-    /// Names that schema.org does not have.
+    /// Names that schema.org does not define.
     pub unknown: Vec<Value>,
 }
 
-/// Reads all blocks that are JSON, and all objects of microdata.
+/// Reads all blocks of valid JSON, and all microdata objects.
 pub(super) fn markup(html: &HtmlFacts) -> Markup<'_> {
     let mut markup = Markup::default();
     let mut unknown = UnknownNames::default();
@@ -142,7 +142,7 @@ pub(super) fn markup(html: &HtmlFacts) -> Markup<'_> {
     markup
 }
 
-/// Finds what an object names as its main subject, and who is behind it.
+/// Finds the main entity of an object, and the objects that name its owner.
 fn look_within<'h>(outer: &Object<'h>, only_named: bool, found: &mut Vec<(Item<'h>, bool)>, depth: usize) {
     for name in NAMING {
         let Some(value) = outer.get(name) else { continue };
@@ -154,7 +154,7 @@ fn look_within<'h>(outer: &Object<'h>, only_named: bool, found: &mut Vec<(Item<'
                 return;
             }
             let types = types(properties);
-            // a mere mention of what is described elsewhere has a name and an address at most
+            // a mere reference to an object described elsewhere has a name and a URL at most
             let is_main = !only_named
                 && name == "mainEntity"
                 && properties
@@ -180,7 +180,7 @@ fn look_within<'h>(outer: &Object<'h>, only_named: bool, found: &mut Vec<(Item<'
     }
 }
 
-/// Puts together what has one `@id`; of what stands in another object the main subjects become items too.
+/// Merges objects with the same `@id`; of nested objects, main entities become items too.
 fn merge<'h>(items: &mut Vec<Item<'h>>, nested: Vec<(Item<'h>, bool)>, rest: &mut Vec<Item<'h>>) {
     let mut known: HashMap<Cow<'h, str>, (bool, usize)> = HashMap::new();
     let top = std::mem::take(items).into_iter().map(|item| (item, true));
@@ -212,7 +212,7 @@ fn collect<'h>(value: Json<'h>, found: &mut Vec<Item<'h>>, depth: usize) {
                 collect(graph, found, depth + 1);
             }
             let types = types(&properties);
-            // without a type it may go on with what another block began
+            // an object without a type may extend one of another block
             if !types.is_empty() || properties.len() > 1 && properties.get("@id").is_some() {
                 found.push(Item {
                     types,
@@ -227,7 +227,7 @@ fn collect<'h>(value: Json<'h>, found: &mut Vec<Item<'h>>, depth: usize) {
     }
 }
 
-/// Types of an object without their vocabulary.
+/// Returns the types of an object without their vocabulary.
 pub(super) fn types<'h>(properties: &Object<'h>) -> Vec<Cow<'h, str>> {
     fn last(name: &str) -> &str {
         name.rsplit(['/', '#', ':']).next().unwrap_or_default()
@@ -238,13 +238,13 @@ pub(super) fn types<'h>(properties: &Object<'h>) -> Vec<Cow<'h, str>> {
 }
 
 impl<'h> Item<'h> {
-    /// Its name among the objects of the page. Blank ones are those of their block.
+    /// Returns the `@id`, unless it is a blank node, which is local to its block.
     pub fn id(&self) -> Option<Cow<'h, str>> {
         let id = self.properties.get("@id")?.part(str::trim)?;
         (!id.is_empty() && !id.starts_with("_:")).then_some(id)
     }
 
-    /// Takes what another description of the same thing says beside; of what kind it is, a mere mention may not decide.
+    /// Adds the properties of another description of the same object; a nested mention does not decide on the type.
     fn add(&mut self, other: Self) {
         if other.is_top || self.types.is_empty() {
             for name in other.types {
@@ -265,7 +265,7 @@ impl<'h> Item<'h> {
         self.types.iter().any(|t| t == name)
     }
 
-    /// Of its types the one that is an article.
+    /// Returns the first article type.
     pub fn article(&self) -> Option<&str> {
         let mut types = self.types.iter().map(|name| &**name);
         types.find(|name| ARTICLES.contains(name))
@@ -275,17 +275,17 @@ impl<'h> Item<'h> {
         self.article().is_some()
     }
 
-    /// The property is there and says something.
+    /// Whether a property exists and is not empty.
     pub fn says(&self, name: &str) -> bool {
         self.properties.get(name).is_some_and(says_something)
     }
 
-    /// Whether it has a property, or its extent is not known so that the property may be missing from what was read.
+    /// Whether a property exists, or may exist because the object may be incomplete.
     pub fn has(&self, name: &str) -> bool {
         self.extent != Extent::Whole || self.says(name)
     }
 
-    /// Adds to evidence where the object is, if that is not JSON-LD.
+    /// Adds the syntax of the object to evidence, if that is not JSON-LD.
     pub fn located(&self, evidence: Value) -> Value {
         if self.is_microdata {
             with(evidence, "syntax", "microdata")
@@ -294,13 +294,13 @@ impl<'h> Item<'h> {
         }
     }
 
-    /// A property that is a text.
+    /// Returns a property that is a text.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.properties.get(name)?.as_str()
     }
 }
 
-/// Neither null nor empty.
+/// Whether a value is neither null nor empty.
 pub(super) fn says_something(value: &Json<'_>) -> bool {
     match value {
         Json::Null => false,
@@ -311,7 +311,7 @@ pub(super) fn says_something(value: &Json<'_>) -> bool {
     }
 }
 
-/// The page says that it is an article, in any of the ways there are.
+/// Whether the page declares itself an article, in any syntax.
 pub(super) fn is_article(html: &HtmlFacts, items: &[Item<'_>]) -> bool {
     items.iter().any(Item::is_article)
         || html.item_types.iter().any(|name| ARTICLES.contains(&&**name))

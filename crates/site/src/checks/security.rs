@@ -184,7 +184,7 @@ fn insecure(page: &Page<'_>, html: &HtmlFacts, passive: bool) -> Option<Value> {
         "resources",
         found.map(|ResourceRef { tag, url }| json!({"tag": tag, "src": url})),
     )?;
-    // of each kind the first are kept, and all are counted together
+    // each kind has a limit of kept entries, but the total covers all kinds
     let kept = html.insecure.iter().filter(is_found).count();
     let others = html.insecure.len() - kept;
     let total = (html.insecure_total as usize).saturating_sub(others).max(kept);
@@ -210,7 +210,7 @@ fn form(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
         .filter(|_| page.is_https())
         .and_then(|_| base_url(page.facts, html))
         .filter(|base| base.scheme() == "http");
-    // without an action a form is sent to its page, whatever the base is
+    // a form without an action is sent to its page, whatever the base URL is
     let by_base = |action: &str| {
         let url = plain_base
             .as_ref()
@@ -247,7 +247,7 @@ fn hsts(site: &Site<'_>) -> Option<Value> {
                 .strip_prefix("max-age=")
                 .map(|age| age.trim_matches('"').to_owned())
         });
-        // the header means nothing over http, and the lack of https has its own check
+        // the header has no effect over http, and missing https has its own check
         !facts.url.starts_with("https:") || age.is_some_and(|age| age.parse::<u64>().is_ok_and(|age| age > 0))
     };
     site.home_header(valid, |facts| json!({"value": facts.headers.hsts}))
@@ -274,7 +274,7 @@ fn nosniff(site: &Site<'_>) -> Option<Value> {
             .headers
             .content_type_options
             .as_deref()
-            // sent twice it still counts, by what comes first
+            // if it is sent twice, the first value counts
             .and_then(|value| value.split(',').next())
             .is_some_and(|value| value.trim().eq_ignore_ascii_case("nosniff"))
     };

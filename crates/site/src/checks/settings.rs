@@ -1,4 +1,4 @@
-//! Settings of a project: numbers in conditions, and severities.
+//! Settings of a project: thresholds and severities.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -8,10 +8,10 @@ use serde_json::Value;
 use super::{Check, RULESET_VERSION, Severity, find, registry};
 use crate::thresholds::{Threshold, Thresholds};
 
-/// Begins the name of a severity: `severity.CHECK_ID`.
+/// Prefix of the name of a severity: `severity.CHECK_ID`.
 const SEVERITY: &str = "severity.";
 
-/// The first of each two is not larger than the second.
+/// Pairs of thresholds of which the first must not exceed the second.
 const IN_ORDER: [[&str; 2]; 3] = [
     ["title-min", "title-max"],
     ["description-min", "description-max"],
@@ -21,7 +21,7 @@ const IN_ORDER: [[&str; 2]; 3] = [
 /// Major, minor and patch number of a ruleset.
 pub(super) type Version = [u32; 3];
 
-/// Compares versions; text that is none is older than all.
+/// Parses a version; an invalid part counts as 0.
 fn version(text: &str) -> Version {
     let mut numbers = text.split('.').map(|number| number.parse().unwrap_or(0));
     std::array::from_fn(|_| numbers.next().unwrap_or(0))
@@ -87,23 +87,24 @@ impl std::str::FromStr for Level {
     }
 }
 
-/// Settings of a project as they are kept. Those that this version does not know have no effect.
+/// Stored settings of a project. Names that this version does not know have no effect.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Settings {
-    /// By the name of a threshold.
+    /// Values by name of the threshold.
     pub thresholds: BTreeMap<String, u64>,
-    /// By the id of a check.
+    /// Severities by id of the check.
     pub severities: BTreeMap<String, Level>,
 }
 
 impl Settings {
-    /// Nothing is set.
+    /// Whether nothing is set.
     pub fn is_empty(&self) -> bool {
         self.thresholds.is_empty() && self.severities.is_empty()
     }
 
-    /// Sets `title-min` to `20`, or `severity.title-short` to `off`. The error is a sentence about both.
+    /// Sets `title-min` to `20`, or `severity.title-short` to `off`. The error is a sentence with the name and the
+    /// value.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
         if let Some(id) = name.strip_prefix(SEVERITY) {
             let level = value.parse().map_err(|e| format!("{name}: {value:?} {e}"))?;
@@ -123,7 +124,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Takes one back to the catalogue's value.
+    /// Resets a setting to the default of the catalogue.
     pub fn reset(&mut self, name: &str) -> Result<(), String> {
         match name.strip_prefix(SEVERITY) {
             Some(id) => drop(self.severities.remove(check(id)?.id)),
@@ -132,7 +133,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Whether what is set makes sense together.
+    /// Checks that the settings are consistent with each other.
     pub fn check(&self) -> Result<(), String> {
         let thresholds = self.rules().thresholds;
         let value = |name| Threshold::find(name).map(|threshold| thresholds.get(threshold));
@@ -147,7 +148,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Rules of audits.
+    /// Returns the rules for audits.
     pub fn rules(&self) -> Rules {
         let mut rules = Rules::default();
         for (name, value) in &self.thresholds {
@@ -180,13 +181,13 @@ fn threshold(name: &str) -> Result<&'static Threshold, String> {
     })
 }
 
-/// The catalogue as a project wants it.
+/// The catalogue with the settings of a project applied.
 #[derive(Clone, Debug)]
 pub struct Rules {
-    /// Numbers in the conditions.
+    /// Thresholds of the conditions.
     pub thresholds: Thresholds,
     pub(super) checks: Vec<&'static Check>,
-    /// Those that are not the catalogue's.
+    /// Severities that differ from the catalogue.
     levels: BTreeMap<&'static str, Level>,
     version: Version,
 }
@@ -214,19 +215,19 @@ impl Rules {
         self.levels.get(check.id) == Some(&Level::Off)
     }
 
-    /// Severity of a check, as a rule; the catalogue's word on what is off.
+    /// Returns the usual severity of a check; for a disabled check, that of the catalogue.
     pub fn severity(&self, check: &Check) -> Severity {
         self.own_severity(check).unwrap_or(check.severity)
     }
 
-    /// Severity of one finding. What a project has set goes for all of a check.
+    /// Returns the severity of one finding. A severity set by the project applies to all findings of a check.
     pub fn severity_of(&self, check: &Check, evidence: &Value) -> Severity {
         let by_degree = || Some(check.degree?(evidence, &self.thresholds));
         let own = self.own_severity(check).or_else(by_degree);
         own.unwrap_or(check.severity)
     }
 
-    /// Severity of one finding by its stored evidence, JSON text, which is parsed only where it matters.
+    /// Returns the severity of one finding by its stored evidence (JSON text), which is parsed only if needed.
     pub fn severity_by(&self, check: &Check, evidence: &str) -> Severity {
         if !check.has_degrees() {
             return self.severity(check);
@@ -239,20 +240,20 @@ impl Rules {
         self.levels.get(check.id).and_then(|level| level.severity())
     }
 
-    /// Whether a finding that is so bad counts for the health score.
+    /// Whether a finding of this severity counts for the health score.
     pub fn is_scored(&self, check: &Check, severity: Severity) -> bool {
         let was_notice = check.severity == Severity::Notice && !check.never_scored;
         severity != Severity::Notice && (check.scored || was_notice)
     }
 
-    /// Rules with another version of the ruleset.
+    /// Returns the rules with another version of the ruleset.
     #[must_use]
     pub fn of_version(mut self, text: &str) -> Self {
         self.version = version(text);
         self
     }
 
-    /// Whether the condition of a check is another one than before, or has other numbers.
+    /// Whether the condition of a check differs from before, or one of its thresholds.
     pub fn differ(&self, before: &Self, check: &Check) -> bool {
         self.is_changed(before, check) || self.has_other_numbers(before, check)
     }
@@ -262,7 +263,7 @@ impl Rules {
     }
 
     fn has_other_numbers(&self, before: &Self, check: &Check) -> bool {
-        // how bad a problem is does not decide whether there is one
+        // thresholds of severity do not decide whether there is a problem
         let conditions = Thresholds::ALL.iter().filter(|threshold| threshold.is_condition);
         conditions.into_iter().any(|threshold| {
             self.thresholds.get(threshold) != before.thresholds.get(threshold)
@@ -270,7 +271,7 @@ impl Rules {
         })
     }
 
-    /// The condition of a check, with the numbers that are not the catalogue's.
+    /// Returns the condition of a check, with the thresholds that differ from the catalogue.
     pub fn description(&self, check: &Check) -> String {
         let mut text = check.description.to_owned();
         for threshold in Thresholds::ALL {

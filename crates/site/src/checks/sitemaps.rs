@@ -1,4 +1,4 @@
-//! Sitemaps, and what they list.
+//! Sitemaps and the URLs in them.
 
 use serde_json::{Value, json};
 
@@ -169,10 +169,10 @@ fn readable(sitemap: &Sitemap) -> bool {
 }
 
 fn missing(site: &Site<'_>) -> Option<Value> {
-    // a file that is there and cannot be read has its own check
+    // an existing but unreadable file has its own check
     let sitemaps = &site.origin().sitemaps;
     let found = sitemaps.iter().any(|sitemap| site.origin().has(sitemap));
-    // what did not answer may be there
+    // a sitemap without a response may exist
     if found
         || Prerequisite::AnySitemap
             .unmet(None, site.origin(), site.context.index)
@@ -195,7 +195,7 @@ fn undeclared(site: &Site<'_>) -> Option<Value> {
 
 fn invalid(site: &Site<'_>) -> Option<Value> {
     let broken = site.origin().sitemaps.iter().filter_map(|sitemap| {
-        // what is only guessed may be missing
+        // a guessed sitemap may be missing
         let wanted = sitemap.declared && sitemap.status.is_some_and(|status| status != 200);
         let error = match &sitemap.error {
             Some(_) if site.origin().has(sitemap) => sitemap.fault()?,
@@ -226,7 +226,7 @@ fn listed(page: &Page<'_>) -> bool {
     page.index().has(page.id(), PageFlags::IN_SITEMAP)
 }
 
-/// Date of the page in a sitemap, with its address where there is only one that it can be.
+/// Adds the URL of the sitemap to evidence, if only one can list the page.
 fn of_sitemap(page: &Page<'_>, evidence: Value) -> Value {
     let mut files = page
         .context
@@ -311,7 +311,7 @@ fn not_listed(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
         .then(|| json!({"url": page.key(page.id())}))
 }
 
-/// There are sitemaps that are meant to list every page, and every URL of theirs is known.
+/// Whether there are sitemaps that should list every page, and all their URLs are known.
 fn all_read(origin: &Origin) -> bool {
     let mut sitemaps = origin.sitemaps.iter();
     sitemaps.any(|sitemap| !sitemap.index && !sitemap.is_feed() && origin.has(sitemap))

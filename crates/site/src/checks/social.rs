@@ -94,7 +94,7 @@ fn twitter_card(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 
 fn favicon(site: &Site<'_>) -> Option<Value> {
     let (_, html) = site.home_html()?;
-    // not asked is not missing
+    // a favicon that was not fetched is not missing
     let status = site.origin().favicon_status?;
     (!html.icon && status != 200).then(|| json!({"status": status}))
 }

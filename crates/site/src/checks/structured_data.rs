@@ -1,4 +1,4 @@
-//! schema.org markup and what Google asks of it.
+//! schema.org markup and Google's requirements for it.
 
 mod required;
 
@@ -134,7 +134,7 @@ fn missing(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     none()
 }
 
-/// A property of the author, looked up by @id where it is a reference.
+/// Whether the author has a property, also through a reference by `@id`.
 fn author_has(markup: &Markup<'_>, author: &Json<'_>, name: &str) -> bool {
     match author {
         Json::Array(authors) => authors.iter().any(|author| author_has(markup, author, name)),
@@ -184,7 +184,7 @@ fn date_invalid(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     let now = page.now_ms;
     let mut wrong = Vec::new();
     for item in page.items() {
-        // what an element is to show may be put there later
+        // an empty element may be filled by a script
         let awaited = |text: &str| item.is_microdata && text.is_empty();
         for name in DATES {
             let said = item.text(name).filter(|text| !awaited(text));
@@ -193,7 +193,7 @@ fn date_invalid(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
             }
         }
         let ms = |name: &str| item.text(name).and_then(dates::iso_ms);
-        // a day of grace: the sender's clock and zone are not ours
+        // a day of tolerance for clocks and time zones
         if let Some(text) = item
             .text("datePublished")
             .filter(|_| ms("datePublished").is_some_and(|ms| ms > now + 86_400_000))
@@ -246,7 +246,7 @@ fn duplicates(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
                 .filter(|item| !item.is_microdata || item.extent == Extent::Whole)
                 .map(|item| item.properties.get("@id"))
                 .collect();
-            // without an id every object is another one
+            // objects without an id are all distinct
             let unnamed = ids.iter().filter(|id| id.is_none()).count();
             ids.retain(Option::is_some);
             ids.dedup();
@@ -278,7 +278,7 @@ fn breadcrumb(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     (!there && !markup.unread).then(|| json!({"pathDepth": depth}))
 }
 
-/// Whether the home page says who runs the site in a way of which it cannot be told whether anything is missing.
+/// Whether the structured data about the owner on the home page may be incomplete, so that nothing counts as missing.
 pub(super) fn is_owner_unsure(home: &PageFacts) -> bool {
     let Some(html) = home.html_200() else { return false };
     let markup = markup(html);
@@ -293,7 +293,7 @@ fn organization(site: &Site<'_>) -> Option<Value> {
     let (page, html) = site.home_html()?;
     let wanted = ["name", "url", "logo", "sameAs"];
     let markup = page.markup();
-    // what RDFa says of it is not kept
+    // properties in RDFa are not kept
     let unkept = html
         .objects
         .as_ref()

@@ -63,7 +63,7 @@ fn every_check_finds_its_problem_and_none_without_it() {
             None,
             "{id} sees a problem where there is none"
         );
-        // a recheck of the same page says the same
+        // a recheck of the same page agrees
         assert!(matches!(bad.recheck(check), Verdict::Present(_)), "{id}");
         assert!(matches!(good.recheck(check), Verdict::Absent), "{id}");
     }
@@ -230,7 +230,7 @@ fn resolution_follows_the_fetch_verdict() {
     let other = World::new().answer("/p", 200, &[("content-type", "application/pdf")], "%PDF-1.7");
     let told = FetchVerdict::from_facts(other.facts("/p").as_ref().unwrap());
     assert_eq!(title.resolution(told), Some(Resolution::NotApplicable));
-    // an answer that is none, and a page of which not all is kept
+    // an inconclusive response, and a page of which not everything is kept
     let told = |body: &str| {
         let world = World::new().page("/p", body);
         FetchVerdict::from_facts(world.facts("/p").as_ref().unwrap())
@@ -270,7 +270,7 @@ fn a_check_that_stumbles_costs_nothing_but_itself() {
     let mut context = built.context();
     let checks: Vec<&'static Check> = [&STUMBLES, find("title-missing").unwrap()].into();
     context.checks = &checks;
-    // nor the pages that were asked together with the one
+    // nor pages evaluated together with it
     let pages = [world.facts("/q").unwrap(), world.facts("/p").unwrap()];
     for page in evaluate(&pages, &context) {
         assert_eq!(
@@ -311,7 +311,7 @@ proptest! {
 fn evidence_names_more_than_the_page() {
     let of = |world: &World, id: &str| evidence(&world.findings(), id).unwrap();
     let at = |path: &str| format!("https://www.example.com{path}");
-    // a way of links, and of a redirect that costs no click
+    // a path of links, and of a redirect, which is no click
     let deep = World::new()
         .page("/", "<a href=/a>x</a>")
         .depth("/", 0)

@@ -1,4 +1,4 @@
-//! Titles and descriptions: what search results show.
+//! Titles and descriptions, which search results show.
 
 use searchwright_text as text;
 use serde_json::{Value, json};
@@ -134,7 +134,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
 ];
 
-/// The first title that says something.
+/// Returns the first title with text.
 fn title(html: &HtmlFacts) -> Option<&str> {
     html.titles
         .iter()
@@ -166,7 +166,7 @@ fn title_multiple(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 
 fn title_short(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let title = title(html)?;
-    // East Asian characters say twice as much, and are as wide
+    // East Asian characters carry twice as much, and are twice as wide
     let wide = title.chars().filter(|c| text::is_wide(*c)).count();
     (text::length(title) + wide < page.thresholds().title_min as usize).then(|| evidence_text(title))?
 }

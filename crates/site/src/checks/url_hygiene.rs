@@ -1,4 +1,4 @@
-//! Spelling of URLs, and links that should lead nowhere.
+//! Spelling of URLs, and links to places that visitors cannot or should not reach.
 
 use percent_encoding::percent_decode_str;
 use searchwright_text as text;
@@ -171,7 +171,7 @@ fn url_underscore(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
 fn url_uppercase(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     segment(page, |segment| {
         let bytes = segment.as_bytes();
-        // the digits of an escape are written in capitals
+        // escapes have upper-case digits
         let escaped = |at: usize| at >= 1 && bytes[at - 1] == b'%' || at >= 2 && bytes[at - 2] == b'%';
         bytes
             .iter()
@@ -191,7 +191,7 @@ fn url_double_slash(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
 }
 
 fn url_non_ascii(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
-    /// Languages that are not written in Latin letters.
+    /// Languages that are not written in the Latin script.
     const OTHER_SCRIPTS: &[&str] = &[
         "am", "ar", "be", "bg", "bn", "bo", "dv", "dz", "el", "fa", "gu", "he", "hi", "hy", "ja", "ka", "kk",
         "km", "kn", "ko", "ky", "lo", "mk", "ml", "mn", "mr", "my", "ne", "or", "pa", "ps", "ru", "sa", "sd",
@@ -220,7 +220,7 @@ fn url_many_params(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     list("params", names)
 }
 
-/// Links with a parameter that says where a visitor came from, and that parameter.
+/// Returns links with a tracking parameter, and that parameter.
 fn tracked(html: &HtmlFacts) -> impl Iterator<Item = (Link<'_>, &str)> {
     let links = html.links.mention(b'?').then(|| html.links.iter());
     links.into_iter().flatten().filter_map(|link| {
@@ -259,14 +259,14 @@ fn localhost_link(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     list("links", links.map(|url| json!({"linkUrl": url})))
 }
 
-/// The URL's host is a private address or name, and not the page's own host.
+/// Whether the host of a URL is a private address or name, and not the host of the page.
 pub(super) fn is_private(url: &str, own: &str) -> bool {
     let written = host(url);
     let ends = |end: &str| {
         let start = written.len().checked_sub(end.len());
         start.is_some_and(|start| written.as_bytes()[start..].eq_ignore_ascii_case(end.as_bytes()))
     };
-    // only what can be private is worth parsing: a name without a dot, a special name, an address
+    // parses only hosts that can be private: a name without a dot, a special name, an IP address
     let maybe = !written.contains('.')
         || written.starts_with('[')
         || written.bytes().all(|b| b.is_ascii_digit() || b == b'.')
@@ -314,9 +314,10 @@ fn staging_host(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
 }
 
 fn is_staging(host: &str) -> bool {
-    /// No other words: `qa` has questions, `sandbox` is open to customers, and `stage` is an internship in half of Europe.
+    /// Labels of staging hosts. Others are ambiguous: `qa` has questions, `sandbox` is open to customers, and `stage`
+    /// is an internship in half of Europe.
     const LABELS: [&str; 6] = ["staging", "dev", "test", "preview", "preprod", "uat"];
-    /// Those that mean it beside other words too: a test may be one of speed or of a virus.
+    /// Labels that mean staging beside other words too; a test may be one of speed or for a virus.
     const PARTS: [&str; 3] = ["staging", "dev", "preprod"];
     let is_one = |word: &str, labels: &[&str]| {
         let word = word.trim_end_matches(|c: char| c.is_ascii_digit() || c == '-');
@@ -330,7 +331,7 @@ fn is_staging(host: &str) -> bool {
             is_one(label, &LABELS) || parts.any(|part| is_one(part, &PARTS))
         })
     };
-    // few hosts have such a word at all
+    // most hosts contain no such word
     says_so(host) && host.strip_suffix(registrable(host)).is_some_and(says_so)
 }
 
@@ -344,7 +345,7 @@ fn trailing_slash(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     let twin = index.same(page.id(), Same::Text).find(|other| {
         let there = index.key(*other);
         let differs = there.strip_suffix('/') == Some(key) || key.strip_suffix('/') == Some(there);
-        // told once, on the one that was found later
+        // reported once, on the page found later
         differs && *other < page.id() && without_canonical(*other) && index.has(*other, PageFlags::INDEXABLE)
     })?;
     Some(json!({"pair": [index.key(twin), key]}))

@@ -1,27 +1,27 @@
-//! Parts of URLs as they are written, which no parser has changed.
+//! Parts of URLs as written, without parsing.
 
-/// Rest of an absolute URL behind its scheme.
+/// Returns the part of an absolute URL after its scheme.
 fn after_scheme(url: &str) -> Option<&str> {
-    // looking for `://` takes as long as all the rest
+    // a search for `://` would take as long as everything else
     let usual = url
         .strip_prefix("https://")
         .or_else(|| url.strip_prefix("http://"));
     usual.or_else(|| Some(url.split_once("://")?.1))
 }
 
-/// End of the authority that a text begins with.
+/// Returns the end of the authority that a text begins with.
 fn end_of_authority(text: &str) -> Option<usize> {
     text.bytes().position(|byte| matches!(byte, b'/' | b'?' | b'#'))
 }
 
-/// Path and query of an absolute URL, without its fragment.
+/// Returns path and query of an absolute URL, without its fragment.
 pub(super) fn path_and_query(url: &str) -> &str {
     let after = after_scheme(url).unwrap_or(url);
     let rest = end_of_authority(after).map_or("/", |at| &after[at..]);
     rest.split('#').next().unwrap_or_default()
 }
 
-/// Host and port of an absolute URL; its scheme may be left out.
+/// Returns host and port of an absolute or protocol-relative URL.
 pub(super) fn authority(url: &str) -> &str {
     let after = url
         .strip_prefix("//")
@@ -32,7 +32,7 @@ pub(super) fn authority(url: &str) -> &str {
     authority.rsplit_once('@').map_or(authority, |(_, host)| host)
 }
 
-/// Host of an absolute URL.
+/// Returns the host of an absolute URL.
 pub(super) fn host(url: &str) -> &str {
     let authority = authority(url);
     if authority.starts_with('[') {
@@ -41,8 +41,8 @@ pub(super) fn host(url: &str) -> &str {
     authority.split(':').next().unwrap_or_default()
 }
 
-/// The part of a host that belongs to one owner, as far as that can be told without the public suffix list: the last
-/// two labels, three below such as `co.uk`, one more than those under which everybody can have a site.
+/// Returns the registrable domain of a host, as far as possible without the public suffix list: the last two labels,
+/// three below suffixes such as `co.uk`, one more than the shared domains where anyone can have a site.
 pub(super) fn registrable(host: &str) -> &str {
     const SHARED: [&str; 18] = [
         "github.io",

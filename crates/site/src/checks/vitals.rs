@@ -1,4 +1,4 @@
-//! Core Web Vitals and what a browser shows, where that was measured.
+//! Core Web Vitals and rendering problems, for pages measured in a browser.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Markup against the vocabulary of schema.org and against the text of its page.
+//! Structured data compared with the vocabulary of schema.org and with the text of its page.
 
 use serde_json::{Value, json};
 

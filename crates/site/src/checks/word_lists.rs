@@ -1,4 +1,4 @@
-//! Lists that live in data files: robots by what they read for, and link texts that say nothing.
+//! Word lists in data files: bots by purpose, and generic link texts.
 
 use std::sync::LazyLock;
 
@@ -8,15 +8,15 @@ use serde_json::{Value, json};
 
 use crate::robots::{Agent, Robots};
 
-/// `group token` lines.
+/// Lines of `group token`.
 const BOTS: &str = include_str!("../../data/bots.txt");
-/// One folded text a line, below the language it is of.
+/// Folded texts, one per line, below their language in brackets.
 const ANCHORS: &str = include_str!("../../data/generic_anchors.txt");
 
-/// Longest text of the list with an arrow or two around it, bytes.
+/// Maximum length in bytes of a generic text with an arrow or two around it.
 static MAX_ANCHOR_BYTES: LazyLock<usize> =
     LazyLock::new(|| lines(ANCHORS).map(str::len).max().unwrap_or(0) + 8);
-/// Texts with the languages they say nothing in, and the languages that have a list.
+/// Generic texts with their languages, and the languages that have a list.
 type Anchors = (HashMap<&'static str, Vec<&'static str>>, Vec<&'static str>);
 static GENERIC: LazyLock<Anchors> = LazyLock::new(|| {
     let (mut texts, mut languages) = (HashMap::<_, Vec<_>>::new(), Vec::new());
@@ -30,8 +30,8 @@ static GENERIC: LazyLock<Anchors> = LazyLock::new(|| {
     (texts, languages)
 });
 
-/// Of the texts in ASCII, by the first letter or digit, how many letters and digits they have: what has another shape
-/// need not be folded.
+/// Numbers of letters and digits of ASCII texts, as bits by the first letter or digit: a text of another shape need not
+/// be folded.
 static SHAPES: LazyLock<[u64; 128]> = LazyLock::new(|| {
     let mut shapes = [0; 128];
     for text in lines(ANCHORS).filter(|text| text.is_ascii()) {
@@ -41,7 +41,7 @@ static SHAPES: LazyLock<[u64; 128]> = LazyLock::new(|| {
     shapes
 });
 
-/// The first letter or digit of a text in ASCII, and the bit of how many it has.
+/// Returns the first letter or digit of an ASCII text, and the bit of the number of its letters and digits.
 fn shape(anchor: &str) -> (usize, u64) {
     let first = anchor.bytes().find(u8::is_ascii_alphanumeric);
     let others = text::simd::count(anchor.as_bytes(), |b| b.is_ascii_alphanumeric()).saturating_sub(1);
@@ -65,9 +65,9 @@ fn bots(group: &str) -> impl Iterator<Item = &'static str> {
     })
 }
 
-/// Link texts that say nothing about their target. What says nothing in one language can be a term in another (`suite`,
-/// `plus`), so the page's own language decides; a page in a language without a list is asked in English, one that
-/// declares none in all of them.
+/// Whether a link text is generic. A generic text in one language can be a term in another (`suite`, `plus`), so the
+/// page's own language decides; a page in a language without a list is checked against English, a page without a
+/// declared language against all lists.
 pub(super) fn is_generic_anchor(anchor: &str, language: Option<&str>) -> bool {
     if anchor.len() > *MAX_ANCHOR_BYTES {
         return false;
@@ -80,7 +80,7 @@ pub(super) fn is_generic_anchor(anchor: &str, language: Option<&str>) -> bool {
     }
     let folded = text::folded(anchor);
     let bare = folded.trim_matches(|c: char| !c.is_alphanumeric());
-    // start() and --details name something in a program
+    // start() and --details are names in a program
     if folded.ends_with("()") || folded.starts_with("--") && !folded.starts_with("-- ") {
         return false;
     }
@@ -99,8 +99,8 @@ pub(super) fn is_generic_anchor(anchor: &str, language: Option<&str>) -> bool {
     }
 }
 
-/// A group of robots with the rules that each has to follow. Those that robots.txt does not name share the rules
-/// for everybody, which are then asked once.
+/// A group of bots with their rules. Bots that robots.txt does not name share the rules for `*`, which are then
+/// evaluated once.
 #[derive(Debug)]
 pub(super) struct Bots {
     named: Vec<(&'static str, Agent)>,
@@ -138,7 +138,7 @@ impl Bots {
         this
     }
 
-    /// Robots that may not read a path, with their rules.
+    /// Returns the bots that may not fetch a path, with the rules that forbid it; `None` if there are none.
     pub fn blocked(&self, path: &str) -> Option<Value> {
         let mut blocked = Vec::new();
         let mut rule = None;
@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn an_anchor_is_judged_in_the_language_of_its_page() {
         for (anchor, language, generic) in [
-            // a term of Python's grammar, a French "next"
+            // a term of Python's grammar, and French for "next"
             ("suite", Some("en"), false),
             ("suite", Some("fr-CA"), true),
             ("+ (plus)", Some("en"), false),

@@ -1,5 +1,5 @@
-//! Reduces the answers of other sites: of a language alternate what tells whether it may stand for a page of this one,
-//! of everything else its status and its headers. Nothing is judged there, and no link is followed.
+//! Reduces responses of other sites. A language alternate keeps what shows whether it is valid for a page of this site,
+//! everything else its status and headers. Other sites are not audited, and their links are not followed.
 
 use searchwright_text as text;
 
@@ -12,17 +12,17 @@ use crate::{
     page::{HtmlFacts, Limits, LinkRel, Meta, PageFacts, UrlId, cut, directives},
 };
 
-/// Its links and texts are of no interest.
+/// Limits without links and texts, which are not needed.
 const LIMITS: Limits = Limits {
     text: 0,
     keeps_text: false,
     links: 0,
     paragraph_words: u32::MAX,
 };
-/// Characters kept of a language, of which the beginning counts.
+/// Maximum number of characters kept of a `lang` value; only its beginning matters.
 const LANGUAGE: usize = 64;
 
-/// Reads the answer of an alternate; for as long as a page takes.
+/// Parses the response of an alternate, which takes as long as for any page.
 pub(super) fn alternate(job: ParseJob) -> ParsedPage {
     let challenge = is_challenge(&job.response.headers);
     let mut page = read(job, &LIMITS);
@@ -33,7 +33,7 @@ pub(super) fn alternate(job: ParseJob) -> ParsedPage {
         told(facts)
     };
     if told == FetchVerdict::Nothing && facts.status() == Some(200) {
-        // nor do its headers tell anything; that it has no body says that no page was read
+        // its headers are not reliable either; a body of 0 bytes shows that no page was read
         facts.html = Some(Box::default());
         facts.headers.robots_tags.clear();
         facts.headers.canonicals.clear();
@@ -45,22 +45,22 @@ pub(super) fn alternate(job: ParseJob) -> ParsedPage {
     page
 }
 
-/// Reads what was asked for by its headers.
+/// Reads a response of which only the headers were fetched.
 pub(super) fn head(job: ParseJob) -> ParsedPage {
     let mut page = read(job, &LIMITS);
     bare(&mut page.facts);
     page
 }
 
-/// Without what nobody will ask of it.
+/// Drops facts that no check uses.
 fn bare(facts: &mut PageFacts) {
     facts.validators = None;
     facts.headers.canonicals.retain(|link| link.target.is_some());
     facts.headers.canonicals.truncate(1);
 }
 
-/// As of a page of the site, of which a graph says later what this one may say at once: without a title, a heading, a text or
-/// a link it is the shell of an application, or no page.
+/// Returns the verdict on an alternate. For a page of the site the graph decides this later; here a page without title,
+/// heading, text and link counts at once as an application shell, or as no page.
 fn told(facts: &PageFacts) -> FetchVerdict {
     let says_nothing = |html: &HtmlFacts| {
         html.titles.is_empty()
@@ -77,12 +77,12 @@ fn told(facts: &PageFacts) -> FetchVerdict {
     }
 }
 
-/// Facts of the head; of an error page none.
+/// Keeps facts of the head; none of an error page.
 fn kept(facts: &mut PageFacts, told: FetchVerdict) -> Option<HtmlFacts> {
     facts.html_200()?;
     let (noindex, canonical) = (directives(facts).meta.noindex, facts.canonical());
     let html = facts.html.take()?;
-    // of a list that was cut it is not known whom it leaves out
+    // a list that was cut does not show which alternates are missing
     let alternates = match told {
         FetchVerdict::Whole => html.hreflangs,
         FetchVerdict::Cut(lists) if lists & cut::ALTERNATES == 0 => html.hreflangs,
@@ -102,8 +102,8 @@ fn kept(facts: &mut PageFacts, told: FetchVerdict) -> Option<HtmlFacts> {
     })
 }
 
-/// The alternates of a page, each once. One that names any names itself here, so that it is known also where none of them is a
-/// page of this site.
+/// Returns the alternates of a page, each once. If there is any, the page itself is added, so that "it names
+/// alternates" is known even if none of them is a page of this site.
 fn named(alternates: impl Iterator<Item = UrlId>, own: UrlId) -> Vec<LinkRel> {
     let mut ids: Vec<UrlId> = alternates.collect();
     if !ids.is_empty() {

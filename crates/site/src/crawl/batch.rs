@@ -1,4 +1,4 @@
-//! Collects what has to be saved, and decides when.
+//! Collects data to be saved, and decides when to save it.
 
 use std::time::Duration;
 
@@ -9,19 +9,19 @@ use crate::{
     frontier::Frontier, graph::GraphBuilder, origin::Origin, page::UrlId, resources::Resource, urls::UrlTable,
 };
 
-/// URLs of one batch; a sitemap can bring a million at once.
+/// Maximum number of URLs in one batch; a sitemap can bring a million at once.
 const URLS: usize = 10_000;
-/// Pages that may wait, in full batches: where each save takes long, there are fewer of them and they are larger.
+/// Maximum number of waiting pages, in full batches: where saving is slow, batches are fewer and larger.
 const CROWD: usize = 8;
-/// A page waits at most this long.
+/// Maximum time that a page waits.
 const AGE: Duration = Duration::from_secs(1);
 
 pub(super) struct Pending {
     batch: Batch,
     since: Option<Instant>,
-    /// URLs below this id are saved, or will be with a batch that was handed over.
+    /// First id that is neither saved nor part of a batch that was handed over.
     saved: u32,
-    /// Pages of a full batch.
+    /// Number of pages of a full batch.
     full: usize,
     out: mpsc::Sender<Batch>,
 }
@@ -52,7 +52,7 @@ impl Pending {
         self.batch.resources = Some(found);
     }
 
-    /// Time at which the batch has to go; `None` when there is nothing to save.
+    /// Time at which the batch has to be saved; `None` if there is nothing to save.
     pub(super) fn due(&self) -> Option<Instant> {
         let since = self.since?;
         Some(if self.batch.pages.len() >= self.full {
@@ -62,17 +62,17 @@ impl Pending {
         })
     }
 
-    /// Saving does not keep up: fetch nothing until it does.
+    /// Whether saving cannot keep up, so that nothing more may be fetched.
     pub(super) fn is_crowded(&self) -> bool {
         self.batch.pages.len() >= CROWD * self.full
     }
 
-    /// Room for a batch; `None` when saving has failed.
+    /// Returns the channel for a batch; reserving room in it fails once saving has failed.
     pub(super) fn room(&self) -> mpsc::Sender<Batch> {
         self.out.clone()
     }
 
-    /// Hands over what has come together. Pages and origin go with the last URLs they could name.
+    /// Takes the collected data. Pages and origin go with the last URLs, because they may refer to any of them.
     pub(super) fn take(&mut self, urls: &UrlTable, frontier: &Frontier, builder: &GraphBuilder) -> Batch {
         let end = (self.saved as usize + URLS).min(urls.len()) as u32;
         let discovered = (self.saved..end)
@@ -103,7 +103,7 @@ impl Pending {
         }
     }
 
-    /// Something has come together that is not handed over yet.
+    /// Whether collected data has not been handed over yet.
     pub(super) fn is_filled(&self) -> bool {
         self.since.is_some()
     }

@@ -1,5 +1,5 @@
-//! The one task that decides. It never waits for a socket or a parser: it hands out work, takes what
-//! came of it, and saves in between.
+//! The one task that makes all decisions. It never waits for a socket or a parser: it starts work, takes the results,
+//! and saves in between.
 
 mod completion;
 mod conditional_get;
@@ -49,33 +49,33 @@ use crate::{
     well_known::WellKnownFile,
 };
 
-/// See [`Fetcher::doubts`].
+/// Initial value of [`Fetcher::doubts`].
 const DOUBTS: u32 = 100;
-/// See [`Fetcher::useless`].
+/// Initial value of [`Fetcher::useless`].
 const USELESS: u32 = 10;
 
-/// Events that are taken in before anything else is looked at.
+/// Maximum number of events that are handled in one turn.
 const TAKEN_AT_ONCE: usize = 256;
 
-/// The next step.
+/// Next step of the page loop.
 enum Wake {
-    /// Nothing before an event or this time.
+    /// There is nothing to do before an event or this time.
     Wait(Option<Instant>),
-    /// More at once, after a turn for others.
+    /// There is more to do at once, after other tasks had a turn.
     Again,
-    /// Nothing ever.
+    /// There is nothing left to do.
     Done,
 }
 
-/// A crawl that is under way.
+/// A running crawl.
 struct Crawler {
     config: Config,
     now: Clock,
     cancel: CancellationToken,
     deadline: Instant,
-    /// Reason that something of the site is left out.
+    /// Reason why a part of the site is left out.
     cut: Option<Termination>,
-    /// Reason that the crawl ends now.
+    /// Reason why the crawl ends now.
     stop: Option<Termination>,
     discovery: Discovery,
     queue: FetchQueue,
@@ -84,76 +84,78 @@ struct Crawler {
     recorder: Recorder,
 }
 
-/// Everything known of the site and its URLs.
+/// All knowledge about the site and its URLs.
 struct Discovery {
     scope: CrawlScope,
     table: UrlTable,
     builder: GraphBuilder,
     frontier: Frontier,
     origin: Origin,
-    /// Whether the facts of the site beside its pages are of this run.
+    /// Whether the facts of the site beside its pages were gathered in this run.
     surveyed: bool,
     /// Number of known URLs of the site.
     internal: u32,
-    /// Query variants by the hash of their path: how many, and the first that was left out.
+    /// Query variants by the hash of their path: their number, and the first one that was left out.
     variants: HashMap<u64, (u32, Option<UrlId>)>,
     /// Number of URLs that robots.txt forbids, by the hash of their path.
     forbidden: HashMap<u64, u32>,
-    /// URLs that answered with the challenge of a firewall. Not known any more after a restart; nearly all answer 403 too.
+    /// URLs whose response was the challenge of a firewall. They are lost on restart; nearly all of them have status
+    /// 403 anyway.
     challenged: HashSet<UrlId>,
-    /// URLs that may be fetched, where not all may.
+    /// The URLs that may be fetched, if the crawl is restricted to some.
     permit: Option<FetchPermit>,
 }
 
-/// Requests that wait for their turn.
+/// Requests that wait to be started.
 struct FetchQueue {
     /// Rules of robots.txt by origin.
     gates: HashMap<Box<str>, RobotsGate>,
-    /// robots.txt of other subdomains, until their sitemaps are asked for.
+    /// robots.txt files of other subdomains, until the sitemaps there are fetched.
     robots_below: HashMap<Box<str>, WellKnownFile>,
     hosts: Hosts,
     root_host: Option<usize>,
     dice: Dice,
     retries: BTreeMap<(Instant, u32), FetchTask>,
-    /// Waiting for its turn on its host.
+    /// Task that waits until its host may be contacted again.
     held: Option<FetchTask>,
-    /// Let through by robots.txt after waiting for it.
+    /// Tasks that waited for robots.txt and are allowed.
     ready: VecDeque<FetchTask>,
 }
 
-/// Requests under way, and the events that they end in.
+/// Requests in flight, and their events.
 struct Fetcher {
     client: Arc<dyn Fetch>,
     tasks: JoinSet<()>,
     sender: mpsc::Sender<CrawlEvent>,
     events: mpsc::Receiver<CrawlEvent>,
-    /// Number of requests under way.
+    /// Number of requests in flight.
     fetching: usize,
-    /// Slow first bytes that may still be asked for again; a site that is slow throughout is not asked twice for all.
+    /// Number of slow first bytes that may still be measured again; a site that is slow throughout is not fetched twice
+    /// for every page.
     doubts: Arc<AtomicU32>,
-    /// Answers of 304 that may still come to nothing, before pages are asked for whole at once.
+    /// Number of 304 responses that may still turn out useless before pages are fetched unconditionally.
     useless: Arc<AtomicU32>,
 }
 
-/// Pages that are being read.
+/// Pages that are being parsed.
 struct Parser {
     limits: Limits,
     pool: ParserPool,
     queue: Arc<ParseQueue>,
-    /// Number of pages that are being read, and their bytes.
+    /// Number of pages being parsed; their bytes are in `running_bytes`.
     running: usize,
     running_bytes: usize,
 }
 
-/// Results, until they are saved.
+/// Results that are not saved yet.
 struct Recorder {
     pending: Pending,
     tally: Tally,
-    /// Number of pages that were fetched, against the limit of the crawl.
+    /// Number of pages fetched, which counts towards the limit of the crawl.
     taken: u32,
-    /// Bytes of bodies on the wire.
+    /// Number of body bytes on the wire.
     bytes: u64,
-    /// Targets of the page that is recorded, reused from page to page.
+    /// Targets of the page being recorded; the allocation is reused from page to page.
     targets: Vec<(UrlId, EdgeKind)>,
     checks: Checks,
     collector: ResourceCollector,
@@ -162,7 +164,7 @@ struct Recorder {
     resources_pending: bool,
 }
 
-/// Crawls; `None` when a batch could not be handed over.
+/// Runs a crawl; returns `None` if a batch could not be handed over.
 pub(super) async fn run(
     config: Config,
     client: Arc<dyn Fetch>,
@@ -178,7 +180,7 @@ pub(super) async fn run(
         .again
         .as_ref()
         .map(|again| FetchPermit::new(again, &mut resume.table));
-    // of what is fetched again, what it needs is asked for again, and nothing else
+    // a partial recrawl fetches the resources of its own pages again, and no others
     let collector = if permit.is_some() {
         ResourceCollector::new(config.max_resources)
     } else {
@@ -280,10 +282,10 @@ impl Crawler {
         }
     }
 
-    /// Waits for what happens next, and takes it in. `None` when a batch could not be handed over.
+    /// Waits for the next events and handles them. Returns `None` if a batch could not be handed over.
     async fn turn(&mut self, until: Option<Instant>) -> Option<()> {
         let now = Instant::now();
-        // before the events, of which there may be more at any time
+        // checked before the events, of which there may always be more
         if now >= self.deadline {
             self.stop(Termination::MaxDuration);
             return Some(());
@@ -302,8 +304,8 @@ impl Crawler {
                 let batch = self.batch();
                 room.ok()?.send(batch);
             }
-            // Not with `try_recv`, which parks the thread while somebody is about to send, and takes a wake-up from whatever
-            // else this task waits for when the task is the one that a runtime blocks on.
+            // not with `try_recv`, which parks the thread while a sender is about to send; and when the runtime blocks
+            // on this task, that takes a wake-up from whatever else the task waits for
             _ = self.fetcher.events.recv_many(&mut came, TAKEN_AT_ONCE) => {
                 for event in came {
                     self.take(event);
@@ -336,7 +338,7 @@ impl Crawler {
         }
     }
 
-    /// Looks at the URLs that became known.
+    /// Marks newly discovered URLs that are internal, starting at index `from`.
     fn note_urls(&mut self, from: usize) {
         for id in (from as u32..self.discovery.table.len() as u32).map(UrlId) {
             if self.discovery.scope.is_internal(self.discovery.table.key(id)) {
@@ -354,7 +356,7 @@ impl Crawler {
         }
     }
 
-    /// Whether a URL of which nothing is known is fetched.
+    /// Whether an unknown URL may be fetched.
     fn is_permitted(&self, id: UrlId) -> bool {
         self.discovery
             .permit
@@ -362,7 +364,7 @@ impl Crawler {
             .is_none_or(|permit| permit.allows(id))
     }
 
-    /// Whether resources of a page are asked for.
+    /// Whether resources of a page are fetched.
     fn wants_resources(&self, id: UrlId) -> bool {
         self.discovery
             .permit
@@ -370,7 +372,7 @@ impl Crawler {
             .is_none_or(|permit| permit.allows_targets(id))
     }
 
-    /// Permits the targets of a page that was fetched again.
+    /// Permits to fetch the targets of a page that was fetched again.
     fn permit_targets(&mut self, id: UrlId) {
         if let Some(permit) = &mut self.discovery.permit {
             permit.add_targets(id, &self.discovery.builder);
@@ -385,7 +387,7 @@ impl Crawler {
         self.stop.get_or_insert(why);
     }
 
-    /// Time between the starts of two requests to the site, as it is now.
+    /// Returns the current time between the starts of two requests to the site.
     fn root_spacing(&self) -> Duration {
         let host = self.queue.root_host.map(|host| self.queue.hosts[host].spacing());
         host.unwrap_or(self.config.delay)

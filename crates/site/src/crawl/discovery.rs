@@ -1,5 +1,5 @@
-//! Requests before the first page: robots.txt, the start URL and its redirects, sitemaps, well-known
-//! files, other spellings of the root, and a made-up URL.
+//! Requests before the first page: robots.txt, the start URL and its redirects, sitemaps, well-known files, variants of
+//! the root URL, and a made-up URL.
 
 mod sitemaps;
 
@@ -24,40 +24,40 @@ use crate::{
     well_known::WellKnownFile,
 };
 
-/// Redirects of a well-known file that are followed (RFC 9309 section 2.3.1.2: at least five).
+/// Maximum number of redirects followed from a well-known file (RFC 9309 section 2.3.1.2: at least five).
 const FILE_HOPS: u8 = 5;
-/// Whether a URL may be asked for.
+/// Decides whether a URL may be fetched.
 type May<'m> = dyn Fn(&Url) -> bool + Sync + 'm;
 
-/// robots.txt itself, and what it names.
+/// Allows every URL: for robots.txt itself, and for the files that it names.
 const fn whatever(_: &Url) -> bool {
     true
 }
 
-/// Redirects of the start URL that are followed.
+/// Maximum number of redirects followed from the start URL.
 const START_HOPS: u8 = 10;
-/// Largest llms.txt that is read.
+/// Maximum number of bytes read of llms.txt.
 const LLMS_LIMIT: usize = 500 * 1024;
 
-/// Asks one thing after the other, with the usual time between.
+/// Sends requests one after the other, with the usual delay between them.
 pub(super) struct Survey {
     pub(super) fetcher: Arc<dyn Fetch>,
     pub(super) delay: Duration,
     pub(super) retry_delays: [Duration; 2],
     pub(super) now: Clock,
-    /// Past every cache.
+    /// Whether requests bypass every cache.
     fresh: bool,
     next: Instant,
-    /// Sitemaps in a row that gave no answer.
+    /// Number of sitemaps in a row without a response.
     silent: u32,
 }
 
-/// Findings of a survey.
+/// Result of a survey.
 pub(super) struct Surveyed {
     pub(super) origin: Origin,
-    /// End of the start URL's redirects.
+    /// Final URL after the redirects of the start URL.
     pub(super) home: Url,
-    /// Policy of its origin.
+    /// Rules of robots.txt at the origin of `home`.
     pub(super) policy: Policy,
 }
 
@@ -75,7 +75,7 @@ impl Survey {
         }
     }
 
-    /// Leaves as much time between requests as robots.txt wants.
+    /// Raises the delay between requests to a `Crawl-delay` in seconds, at most 10.
     pub(super) fn slow_to(&mut self, delay: Option<f32>) {
         let wanted = Duration::from_secs_f32(delay.unwrap_or(0.0).clamp(0.0, 10.0));
         self.delay = self.delay.max(wanted);
@@ -96,7 +96,8 @@ impl Survey {
             .await
     }
 
-    /// Follows redirects; the last answer is the result, with its URL. One that leads where it may not ask is denied.
+    /// Follows redirects and returns the last URL with its response. A redirect to a URL that may not be fetched yields
+    /// [`FetchError::Denied`].
     async fn follow(&mut self, url: Url, body_limit: usize, may: &May<'_>) -> (Url, Fetched) {
         let mut at = url;
         for hop in 0..=FILE_HOPS {
@@ -112,7 +113,7 @@ impl Survey {
         (at, Err(FetchError::Broken))
     }
 
-    /// Follows redirects, and repeats requests whose failure may be temporary.
+    /// Follows redirects, and retries failures that may be temporary.
     async fn follow_patiently(&mut self, url: Url, body_limit: usize, may: &May<'_>) -> (Url, Fetched) {
         let mut delays = self.retry_delays.into_iter();
         loop {
@@ -164,7 +165,7 @@ impl Survey {
                         read
                     },
                     text: if answer.status == 200 {
-                        // half a line says something else than all of it
+                        // an incomplete last line could mean something else
                         let end = memchr::memrchr(b'\n', &answer.body).filter(|_| answer.cut.is_some());
                         let whole = &answer.body[..end.unwrap_or(answer.body.len())];
                         String::from_utf8_lossy(whole).into()
@@ -176,8 +177,8 @@ impl Survey {
         }
     }
 
-    /// Everything that is asked before the first page; ends early when robots.txt forbids to go on.
-    /// URLs of sitemaps go to `listed` as written, since there may be millions.
+    /// Sends all requests before the first page; ends early if robots.txt cannot be fetched. URLs of sitemaps go to
+    /// `listed` as written, since there may be millions.
     pub(super) async fn survey(
         &mut self,
         config: &Config,
@@ -224,10 +225,11 @@ impl Survey {
         Surveyed { origin, home, policy }
     }
 
-    /// Target of the start URL, if inside the site, with the robots.txt there and what it says. What one forbids is not asked for.
+    /// Returns the final URL of the start URL's redirects if it is inside the site, with the robots.txt of its origin
+    /// and the rules in it. A forbidden URL is not fetched.
     async fn home(&mut self, config: &Config, scope: &CrawlScope) -> (Url, WellKnownFile, Policy) {
         let mut home = config.start.clone();
-        // of each origin on the way, that of the start URL first
+        // per origin on the way, beginning with that of the start URL
         let mut known = vec![self.policy(&home, config).await];
         let mut here = 0;
         for _ in 0..START_HOPS {
@@ -255,21 +257,21 @@ impl Survey {
         (home, robots, policy)
     }
 
-    /// The origin of a URL, its robots.txt and what that says.
+    /// Returns the origin of a URL, its robots.txt and the rules in it.
     async fn policy(&mut self, url: &Url, config: &Config) -> (url::Origin, WellKnownFile, Policy) {
         let mut robots = self.robots(url).await;
         let policy = decide(&mut robots, config);
         (url.origin(), robots, policy)
     }
 
-    /// Asks for the root as others may spell it: with or without `www.`, by the other scheme.
+    /// Fetches variants of the root URL: with or without `www.`, and with the other scheme.
     async fn variants(&mut self, root: &Url, scope: &CrawlScope, origin: &mut Origin) {
         if let Some(twin) = scope.twin(root) {
             origin.twin = self.variant(twin, &mut origin.faults).await;
         }
         let other = match root.scheme() {
             "https" => Some("http"),
-            // a site without https may still hold out a certificate, to whoever types it
+            // a site without https may still present a certificate to visitors who type it
             _ => root.port().is_none().then_some("https"),
         };
         let mut spelled = root.clone();
@@ -285,7 +287,7 @@ impl Survey {
                 faults.push((url.as_str().into(), fault));
                 return None;
             }
-            // nobody serves there
+            // there is no server
             Err(FetchError::Dns | FetchError::Connect | FetchError::Denied) => return None,
             Err(_) => {
                 return Some(Variant {
@@ -302,7 +304,7 @@ impl Survey {
         })
     }
 
-    /// Asks for a URL that cannot exist.
+    /// Fetches a URL that cannot exist.
     pub(super) async fn probe(&mut self, url: Url, body_limit: usize, may: &May<'_>) -> Option<Probe> {
         let asked: Box<str> = url.as_str().into();
         let (url, fetched) = self.follow(url, body_limit, may).await;
@@ -337,11 +339,12 @@ impl Survey {
     }
 }
 
-/// The rules, from the copy when the server fails to give any: its text stands with the failure then.
+/// Returns the rules of a robots.txt. If the server cannot deliver it, those of the copy apply, whose text is then
+/// stored together with the failure.
 fn decide(file: &mut WellKnownFile, config: &Config) -> Policy {
     match (policy(file, config), &config.robots_copy) {
         (Policy::Unreachable, Some(copy)) if matches!(Policy::from_file(copy), Policy::Follow(_)) => {
-            // no text says that there is no copy
+            // an empty text means that there is no copy
             file.text = match &*copy.text {
                 "" => "# nothing is forbidden\n".into(),
                 text => text.into(),
@@ -352,7 +355,7 @@ fn decide(file: &mut WellKnownFile, config: &Config) -> Policy {
     }
 }
 
-/// Policy of a robots.txt, if that counts.
+/// Returns the rules of a robots.txt, unless the crawl ignores it.
 pub(super) fn policy(file: &WellKnownFile, config: &Config) -> Policy {
     if config.ignore_robots {
         Policy::Follow(Agent::default())
@@ -368,12 +371,12 @@ pub(super) fn permits(policy: &Policy, url: &Url) -> bool {
     }
 }
 
-/// Policy of an origin; other origins are not asked what they do.
+/// Applies the rules of an origin to its URLs; URLs of other origins are allowed.
 pub(super) fn within(root: &Url, policy: &Policy) -> impl Fn(&Url) -> bool + Sync {
     move |url| url.origin() != root.origin() || permits(policy, url)
 }
 
-/// Path and query, as robots.txt is matched against.
+/// Returns path and query, the part of a URL that robots.txt rules match.
 pub(super) fn path(url: &Url) -> &str {
     &url[url::Position::BeforePath..url::Position::AfterQuery]
 }
@@ -390,7 +393,7 @@ fn header(answer: &Response, name: http::HeaderName) -> Option<Box<str>> {
     Some(String::from_utf8_lossy(answer.headers.get(name)?.as_bytes()).into())
 }
 
-/// Target of a redirect.
+/// Returns the target URL of a redirect.
 pub(super) fn location(answer: &Response, from: &Url) -> Option<Url> {
     if !matches!(answer.status, 301 | 302 | 303 | 307 | 308) {
         return None;

@@ -3,19 +3,19 @@
 use super::{fetch_task::FetchTask, parse_job::ParsedPage};
 use crate::{fetch::Fetched, resources::Resource, well_known::WellKnownFile};
 
-/// A result that comes back to the deciding task.
+/// A result that returns to the crawler task.
 #[derive(Debug)]
 pub(super) enum CrawlEvent {
-    /// An exchange ended.
+    /// A request ended.
     Fetched(FetchTask, Fetched),
-    /// An exchange ended well with a small page, which was read there and then; its bytes on the wire.
+    /// A request ended with a small page, which was parsed in the same task; the number is its bytes on the wire.
     FetchedAndRead(FetchTask, u64, Box<ParsedPage>),
-    /// A page was read.
+    /// A page was parsed.
     Read(Box<ParsedPage>),
-    /// The robots.txt of an origin.
+    /// The robots.txt of an origin was fetched.
     Robots(Box<str>, WellKnownFile),
-    /// Another site was asked.
+    /// A URL of another site was fetched.
     Checked(FetchTask, Box<ParsedPage>),
-    /// Resources of pages were asked for.
+    /// Resources of pages were fetched.
     Resources(Vec<Resource>),
 }

@@ -1,17 +1,17 @@
-//! A URL on its way from the queue to its answer.
+//! A URL between queue and response.
 
 use url::Url;
 
 use crate::page::UrlId;
 
-/// A URL on its way.
+/// A URL that is being fetched.
 #[derive(Debug)]
 pub(super) struct FetchTask {
     pub(super) id: UrlId,
     pub(super) url: Url,
-    /// Index of its host, among those of the site or the foreign ones.
+    /// Index of its host, among the hosts of the site or those of other sites.
     pub(super) host: usize,
     pub(super) attempts: u8,
-    /// Redirects that led here; of a page of the site, those to other spellings of its URL.
+    /// Number of redirects that led here; for a page of the site, only redirects to other spellings of its URL.
     pub(super) hops: u8,
 }

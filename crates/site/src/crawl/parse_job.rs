@@ -1,4 +1,4 @@
-//! Parsing of one answer, which takes a millisecond or more.
+//! Parses one response, which takes a millisecond or more.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -10,7 +10,7 @@ use crate::{
     urls::PageUrls,
 };
 
-/// An answer to be read.
+/// A response to be parsed.
 #[derive(Debug)]
 pub(super) struct ParseJob {
     pub(super) response: Response,
@@ -19,16 +19,16 @@ pub(super) struct ParseJob {
     pub(super) urls: PageUrls,
 }
 
-/// A page that was read. Its ids are provisional until the table adopts them.
+/// A parsed page. Its ids are provisional until the table adopts them.
 #[derive(Debug)]
 pub(super) struct ParsedPage {
     pub(super) facts: PageFacts,
     pub(super) urls: PageUrls,
-    /// Bytes of the body, to know how much is still queued.
+    /// Number of body bytes, used to track how much is queued.
     pub(super) held: usize,
 }
 
-/// Reads an answer, here and now.
+/// Parses a response on the current thread.
 pub(super) fn read(job: ParseJob, limits: &Limits) -> ParsedPage {
     let ParseJob {
         response,
@@ -43,19 +43,19 @@ pub(super) fn read(job: ParseJob, limits: &Limits) -> ParsedPage {
     ParsedPage { facts, urls, held }
 }
 
-/// A page that the reader stumbles over must not stop the crawl.
+/// Returns incomplete facts if parsing panics, because one page must not stop the crawl.
 fn or_cut(url: &Url, at: At, status: u16, read: impl FnOnce() -> PageFacts) -> PageFacts {
     catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| {
         tracing::error!(url = url.as_str(), "reading a page panicked");
         PageFacts {
-            // so that nothing is taken for proven
+            // so that no check takes anything for proven
             cut: Some(Cut::Size),
             ..PageFacts::without_answer(url, at, Outcome::Status(status))
         }
     })
 }
 
-/// Uses what an earlier crawl read of the page, after a 304.
+/// Reuses the facts that an earlier crawl read of the page, after a 304.
 pub(super) fn still(
     facts: PageFacts,
     known: &Validators,

@@ -1,17 +1,18 @@
-//! Small pages that have arrived and wait to be read by one of the tasks that brought them: handing one to another thread costs
-//! more than reading it. Those that came together are read one after the other, because the code that reads them is larger
-//! than a processor's first caches, and the client's would push it out after every page.
+//! Small pages that wait to be parsed by one of the tasks that fetched them: handing a page to another thread costs
+//! more than parsing it. Pages that arrived together are parsed in a row, because the code of the parser is larger than
+//! the first-level caches, and the code of the HTTP client would evict it after every page.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::{fetch_task::FetchTask, parse_job::ParseJob};
 
-/// Pages read in turn, at most.
+/// Maximum number of pages parsed in a row.
 const TOGETHER: usize = 16;
-/// Bytes of theirs, unless one alone has more: two milliseconds, in which the thread does nothing for others.
+/// Maximum number of their bytes, unless a single page has more: about two milliseconds, in which the thread does
+/// nothing else.
 const MAX_BYTES: usize = 384 * 1024;
 
-/// A queue from which everybody who puts takes afterwards: then nothing is left.
+/// A queue in which every `put` is followed by a `take` of the same task, so that no page is left behind.
 #[derive(Debug, Default)]
 pub(super) struct ParseQueue(Mutex<Vec<(FetchTask, ParseJob)>>);
 
@@ -20,7 +21,7 @@ impl ParseQueue {
         self.waiting().push((work, job));
     }
 
-    /// Some of what waits, first come first served; nothing when others have taken all.
+    /// Takes some of the waiting pages, oldest first; empty if other tasks have taken all.
     pub(super) fn take(&self) -> Vec<(FetchTask, ParseJob)> {
         let mut waiting = self.waiting();
         let mut bytes = 0;
@@ -49,7 +50,7 @@ mod tests {
         urls::UrlTable,
     };
 
-    /// Numbers of pages taken at a time, by their bytes.
+    /// Returns the numbers of pages taken at a time, given their sizes in bytes.
     fn taken(sizes: &[usize]) -> Vec<usize> {
         let (desk, url) = (ParseQueue::default(), Url::parse("https://example.com/").unwrap());
         let mut table = UrlTable::new(1);

@@ -1,5 +1,5 @@
-//! Threads that read pages: parsing takes a millisecond at a time, which the threads that wait for
-//! sockets do not have. The queue is bounded by the crawl, which starts no fetch while it is long.
+//! Threads that parse pages: parsing takes about a millisecond at a time, too long for the threads that poll sockets.
+//! The crawler bounds the queue by starting no fetch while it is long.
 
 use std::{
     collections::VecDeque,
@@ -45,13 +45,13 @@ impl Shared {
     }
 }
 
-/// The threads of one crawl; they end when this is dropped.
+/// Parser threads of one crawl; they end when the pool is dropped.
 pub(super) struct ParserPool {
     shared: Arc<Shared>,
 }
 
 impl ParserPool {
-    /// Starts as many threads as there are cores, at most eight. Pages read go to `out`.
+    /// Starts as many threads as there are cores, at most eight. Parsed pages go to `out`.
     pub(super) fn start(limits: Limits, out: &mpsc::Sender<CrawlEvent>) -> std::io::Result<Self> {
         let readers = Self {
             shared: Arc::new(Shared {

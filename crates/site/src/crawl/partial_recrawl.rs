@@ -1,4 +1,4 @@
-//! Fetching some pages of a crawl again: the crawl is resumed without them, and nothing else is fetched.
+//! Partial recrawl: a crawl is resumed without some of its pages, and only these are fetched.
 
 use std::collections::HashSet;
 
@@ -8,18 +8,18 @@ use crate::{
     urls::{UrlTable, provenance},
 };
 
-/// Pages of a resumed crawl that are fetched. Normalised URLs; those that the crawl does not know are left out.
+/// Pages of a resumed crawl that are fetched, as normalised URLs; URLs that the crawl does not know are ignored.
 #[derive(Clone, Debug, Default)]
 pub struct PartialRecrawl {
-    /// The pages.
+    /// Pages to fetch.
     pub pages: HashSet<String>,
-    /// Those of them that are asked for together with what they point at, as far as nothing is known of it.
+    /// Pages among them whose targets are fetched too, unless a target is already known.
     pub with_targets: HashSet<String>,
-    /// The crawl had left nothing out, so that what was not seen is not there.
+    /// Whether the crawl had left nothing out, so that a page it did not see does not exist.
     pub complete: bool,
 }
 
-/// Pages that may be fetched, by id; targets of pages that were fetched again are added.
+/// Pages that may be fetched, by id, and targets of pages that were fetched again.
 #[derive(Debug)]
 pub(super) struct FetchPermit {
     fetched: HashSet<UrlId>,
@@ -28,7 +28,7 @@ pub(super) struct FetchPermit {
 }
 
 impl FetchPermit {
-    /// The pages are marked as known from before, so that one that no page links to any more is fetched too.
+    /// Marks the pages as known from the previous crawl, so that a page without inlinks is fetched too.
     pub(super) fn new(again: &PartialRecrawl, table: &mut UrlTable) -> Self {
         let ids = |keys: &HashSet<String>| keys.iter().filter_map(|key| table.get(key)).collect();
         let (fetched, with_targets): (HashSet<UrlId>, _) = (ids(&again.pages), ids(&again.with_targets));
@@ -42,12 +42,12 @@ impl FetchPermit {
         }
     }
 
-    /// Whether a URL of which nothing is known is fetched.
+    /// Whether an unknown URL may be fetched.
     pub(super) fn allows(&self, id: UrlId) -> bool {
         self.fetched.contains(&id)
     }
 
-    /// Whether targets of a page are fetched with it.
+    /// Whether the targets of a page are fetched with it.
     pub(super) fn allows_targets(&self, id: UrlId) -> bool {
         self.with_targets.contains(&id)
     }

@@ -1,5 +1,5 @@
-//! Rate of requests to a host. Requests begin some time apart; a host that says it is too much gets half
-//! the rate, and more again once it has been calm for a while.
+//! Rate of requests to a host. Requests start some time apart; a host that responds with 429 or 503 gets half the rate,
+//! and a higher one again after a number of good responses.
 
 use std::{
     collections::HashMap,
@@ -9,25 +9,25 @@ use std::{
 
 use tokio::time::Instant;
 
-/// Longest `Retry-After` and `Crawl-delay` that are honoured.
+/// Maximum `Retry-After` that is honoured; [`CRAWL_DELAY_LIMIT`] is that of `Crawl-delay`, in seconds.
 pub(super) const RETRY_AFTER_LIMIT: Duration = Duration::from_secs(60);
 const CRAWL_DELAY_LIMIT: f32 = 10.0;
-/// Slowest rate that halving leads to, and what a rate without spacing is halved to.
+/// Slowest rate that halving leads to; [`FIRST_STEP`] is the spacing after halving a rate without spacing.
 const SLOWEST: Duration = Duration::from_secs(10);
 const FIRST_STEP: Duration = Duration::from_millis(100);
-/// Answers without complaint before the rate doubles again.
+/// Number of responses without complaint before the rate doubles again.
 const CALM: u32 = 20;
-/// Failures in a row after which a host counts as unavailable.
+/// Number of failures in a row after which a host counts as unavailable.
 const MAX_FAILURES: u32 = 10;
 
-/// Result of an exchange.
+/// Signal of a finished request about its host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Signal {
-    /// An answer.
+    /// A response.
     Fine,
-    /// 429 or 503, with what `Retry-After` says.
+    /// Status 429 or 503, with the time of `Retry-After`.
     TooMuch(Option<Duration>),
-    /// No answer.
+    /// No response.
     Nothing,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct Pace {
     usual_connections: usize,
     next: Option<Instant>,
     in_flight: usize,
-    /// Those of them that began before the rate was halved last.
+    /// Number of requests in flight that began before the rate was last halved.
     earlier: usize,
     calm: u32,
     failures: u32,
@@ -61,7 +61,7 @@ impl Pace {
         }
     }
 
-    /// Obeys `Crawl-delay`, in seconds.
+    /// Slows down to a `Crawl-delay` in seconds.
     pub(super) fn slow_to(&mut self, crawl_delay: f32) {
         self.usual_spacing = self
             .usual_spacing
@@ -69,17 +69,17 @@ impl Pace {
         self.spacing = self.spacing.max(self.usual_spacing);
     }
 
-    /// Time between the starts of two requests, as it is now.
+    /// Returns the current time between the starts of two requests.
     pub(super) fn spacing(&self) -> Duration {
         self.spacing
     }
 
-    /// Time at which the next request may begin; `None` until one in flight ends.
+    /// Time at which the next request may start; `None` until a request in flight ends.
     pub(super) fn ready_at(&self, now: Instant) -> Option<Instant> {
         (self.in_flight < self.connections).then(|| self.next.map_or(now, |next| next.max(now)))
     }
 
-    /// A request begins. `jitter` is from -1 to 1 and moves the next one by up to a fifth of the spacing.
+    /// Records the start of a request. `jitter`, from -1 to 1, shifts the next request by up to a fifth of the spacing.
     pub(super) fn begin(&mut self, now: Instant, jitter: f32) {
         self.in_flight += 1;
         let moved = 1.0 + 0.2 * f64::from(jitter.clamp(-1.0, 1.0));
@@ -87,7 +87,7 @@ impl Pace {
         self.next = Some(self.next.map_or(next, |n| n.max(next)));
     }
 
-    /// A request ended.
+    /// Records the end of a request.
     pub(super) fn end(&mut self, now: Instant, signal: Signal) {
         self.in_flight = self.in_flight.saturating_sub(1);
         let is_earlier = self.earlier > 0;
@@ -108,7 +108,7 @@ impl Pace {
             }
             Signal::TooMuch(after) => {
                 self.calm = 0;
-                // what several say at once is one complaint, as one loss in a window is to TCP (RFC 5681)
+                // complaints of several requests in flight count as one, as one loss in a window does in TCP (RFC 5681)
                 if !is_earlier {
                     self.earlier = self.in_flight;
                     self.connections = (self.connections / 2).max(1);
@@ -122,7 +122,7 @@ impl Pace {
         }
     }
 
-    /// All attempts at a URL are over. True when the host counts as unavailable from now on.
+    /// Records the outcome of a URL after all attempts. Returns true if the host counts as unavailable from now on.
     pub(super) fn settle(&mut self, failed: bool) -> bool {
         self.failures = if failed { self.failures + 1 } else { 0 };
         self.is_dead()
@@ -133,7 +133,7 @@ impl Pace {
     }
 }
 
-/// The hosts of a crawl, each with its pace.
+/// The hosts of a crawl, each with its request rate.
 #[derive(Debug)]
 pub(super) struct Hosts {
     indexes: HashMap<Box<str>, usize>,
@@ -152,7 +152,7 @@ impl Hosts {
         }
     }
 
-    /// Index of a host.
+    /// Returns the index of a host, and adds the host if it is new.
     pub(super) fn index_of(&mut self, host: &str) -> usize {
         if let Some(known) = self.indexes.get(host) {
             return *known;
@@ -178,7 +178,7 @@ impl IndexMut<usize> for Hosts {
     }
 }
 
-/// Wait that a `Retry-After` header asks for. A date is read by the server's own clock, which its answer tells.
+/// Delay of a `Retry-After` header. A date is relative to the server's own clock, the `Date` of the response.
 pub(super) fn retry_after(headers: &http::HeaderMap) -> Option<Duration> {
     let text = |name| Some(headers.get(name)?.to_str().ok()?.trim());
     let value = text(http::header::RETRY_AFTER)?;
@@ -190,7 +190,7 @@ pub(super) fn retry_after(headers: &http::HeaderMap) -> Option<Duration> {
     Some(until.duration_since(now).unwrap_or_default())
 }
 
-/// Numbers that look random, the same for the same seed (SplitMix64).
+/// Pseudorandom numbers, reproducible for a seed (SplitMix64).
 #[derive(Debug)]
 pub(super) struct Dice(pub(super) u64);
 
@@ -202,7 +202,7 @@ impl Dice {
         z ^ (z >> 31)
     }
 
-    /// From -1 to 1.
+    /// Returns a number from -1 to 1.
     pub(super) fn jitter(&mut self) -> f32 {
         (self.roll() >> 40) as f32 / (1_u32 << 23) as f32 - 1.0
     }

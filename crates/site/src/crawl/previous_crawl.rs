@@ -1,4 +1,4 @@
-//! Pages that an earlier crawl read of a site, for a crawl that asks only for what has changed.
+//! Pages of an earlier crawl, for a crawl that fetches only pages that have changed.
 
 use std::{fmt::Debug, future::Future, pin::Pin};
 
@@ -6,12 +6,13 @@ use url::Url;
 
 use crate::{fetch::Validators, page::PageFacts};
 
-/// Answers late or never rather than wrongly: a page of which it does not know is fetched whole.
+/// Source of earlier facts. An implementation may have no entry but must not give a wrong one: a page without an entry
+/// is fetched in full.
 pub trait PreviousCrawl: Debug + Send + Sync + 'static {
-    /// By what the server may be asked whether a page, fetched at exactly this URL, has changed.
+    /// Returns the validators for a conditional request of the page, if it was fetched at exactly this URL.
     fn validators(&self, url: &Url) -> Pin<Box<dyn Future<Output = Option<Validators>> + Send + '_>>;
 
-    /// All that was read of it, with ids of the earlier crawl; with its text where the text of the page is kept now. The same
-    /// facts are handed out once.
+    /// Returns all facts of the page with ids of the earlier crawl, with the text if this crawl keeps texts. The facts
+    /// of a page are handed out only once.
     fn facts(&self, url: &Url) -> Pin<Box<dyn Future<Output = Option<PageFacts>> + Send + '_>>;
 }

@@ -1,14 +1,14 @@
-//! Target of `<meta http-equiv="refresh">`: followed as a link is.
+//! Target of `<meta http-equiv="refresh">`, which is followed like a link.
 
 use url::Url;
 
 use super::scope::CrawlScope;
 use crate::page::{PageFacts, base_url, refresh, resolve_http};
 
-/// Longest text of the element that is surely whole: facts keep the first 500 characters.
+/// Longest content that is certainly complete, in bytes: facts keep the first 500 characters.
 const WHOLE: usize = 499;
 
-/// The address, if it is on the site.
+/// Returns the target URL if it is on the site.
 pub(super) fn target(page: &PageFacts, scope: &CrawlScope) -> Option<Url> {
     let html = page.html_200()?;
     let named = html.metas.iter().filter(|meta| &*meta.name == "=refresh");

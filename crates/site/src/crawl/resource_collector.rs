@@ -1,4 +1,4 @@
-//! Resources that pages need beside themselves, gathered while pages are read.
+//! Resources that pages need, collected as pages come in.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,18 +11,18 @@ use crate::{
     resources::needed_by,
 };
 
-/// Different URLs that are looked at.
+/// Maximum number of distinct URLs that are examined.
 const SEEN_LIMIT: usize = 100_000;
 
-/// URLs that pages were seen to need, the first ones first.
+/// URLs of resources that pages need, in order of their first use.
 #[derive(Debug, Default)]
 pub(super) struct ResourceCollector {
     most: usize,
-    /// Hashes of what was looked at before, so that what all pages share is looked at once.
+    /// Hashes of URLs examined before, so that resources shared by all pages are examined once.
     seen: HashSet<u64>,
     places: HashMap<Box<str>, usize>,
     wanted: Vec<(Url, u8)>,
-    /// Pages need more than that.
+    /// Whether pages need more than `most` resources.
     overflown: bool,
 }
 
@@ -34,7 +34,7 @@ impl ResourceCollector {
         }
     }
 
-    /// Notes what a page needs. Most of it was seen on pages before, which costs a hash each.
+    /// Records the resources of a page. Most of them are known from earlier pages and cost one hash each.
     pub(super) fn page(&mut self, facts: &PageFacts) {
         let Some(html) = facts.html_200().filter(|_| !self.is_full()) else {
             return;
@@ -64,12 +64,12 @@ impl ResourceCollector {
         }
     }
 
-    /// Makes room for more URLs.
+    /// Raises the limit.
     pub(super) fn extend_room(&mut self, more: usize) {
         self.most += more;
     }
 
-    /// Remembers whether URLs of pages were left out, before others than pages add theirs.
+    /// Records whether URLs of pages were left out, before URLs from other sources are added.
     pub(super) fn finish_pages(&mut self) {
         self.overflown = self.is_full();
     }
@@ -79,13 +79,13 @@ impl ResourceCollector {
         self.overflown || self.is_full()
     }
 
-    /// URLs with bits of [`purpose`](crate::resources::purpose), the first ones first.
+    /// Returns the URLs in order of their first use, each with bits of [`purpose`](crate::resources::purpose).
     pub(super) fn wanted(&self) -> &[(Url, u8)] {
         &self.wanted
     }
 
     fn is_full(&self) -> bool {
-        // of a site made of addresses that lead nowhere, no more is remembered either
+        // bounds memory also for a site full of URLs that do not resolve
         self.wanted.len() >= self.most || self.seen.len() >= SEEN_LIMIT
     }
 }

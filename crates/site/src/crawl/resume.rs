@@ -1,4 +1,4 @@
-//! A crawl rebuilt from its saved rows after its process died.
+//! A crawl that is rebuilt from its saved rows after its process died.
 
 use std::{collections::HashSet, time::Duration};
 
@@ -12,18 +12,18 @@ use crate::{
     urls::{UrlTable, provenance},
 };
 
-/// The stored rows do not belong together.
+/// Error for stored rows that do not belong together.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ResumeError {
-    /// Ids have to come ascending from 0 without gaps.
+    /// Ids do not ascend from 0 without gaps.
     #[error("stored url {0:?} is not the next one")]
     Order(UrlId),
-    /// A page has an id that no stored URL has.
+    /// A page has an id without a stored URL.
     #[error("stored page {0:?} has no url")]
     Page(UrlId),
 }
 
-/// A crawl being rebuilt: all URLs by id, then all pages in any order.
+/// A crawl being rebuilt: first all URLs in order of id, then all pages in any order.
 #[derive(Debug)]
 pub struct Resume {
     pub(super) table: UrlTable,
@@ -36,11 +36,11 @@ pub struct Resume {
     pub(super) resources: Option<Vec<Resource>>,
     scope: CrawlScope,
     again: HashSet<String>,
-    /// Reasons that are taken over.
+    /// Bits of [`provenance`] that are taken over from stored URLs.
     given: u8,
 }
 
-/// Counters while pages come in.
+/// Counters of URLs by outcome.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tally {
     pub(super) fetched: u32,
@@ -60,10 +60,10 @@ impl Tally {
 }
 
 impl Resume {
-    /// A crawl with the same `config`, of which nothing is known yet. `origin` as last saved, `elapsed` how
-    /// long the crawl has run before.
+    /// Starts to rebuild a crawl with the same `config`. `origin` is the one saved last, `elapsed` the time that the
+    /// crawl has already run.
     pub fn new(config: &Config, origin: Option<Origin>, elapsed: Duration) -> Self {
-        // What the sitemaps list is asked again with the rest of what is beside the pages.
+        // what sitemaps list is fetched again together with the other facts of the site
         let asked_again = config.again.is_some() && origin.is_none();
         Self {
             given: if asked_again {
@@ -88,18 +88,18 @@ impl Resume {
         }
     }
 
-    /// Replaces what is known of the site beside its pages.
+    /// Replaces the facts of the site beside its pages.
     pub fn origin(&mut self, origin: Origin) {
         self.origin = Some(origin);
     }
 
-    /// The next URL by id.
+    /// Adds the next URL by id.
     pub fn url(&mut self, row: &Discovered) -> Result<(), ResumeError> {
         let next = UrlId(u32::try_from(self.table.len()).unwrap_or(u32::MAX));
         if row.id != next || self.table.insert(&row.key, Some(&row.url)) != Some(next) {
             return Err(ResumeError::Order(row.id));
         }
-        // The other reasons follow from the pages, those not yet saved included.
+        // the other bits follow from the pages, including those not saved yet
         self.table.mark(next, row.provenance & self.given);
         if self.given & provenance::SITEMAP != 0 {
             self.table.changed_on(next, row.day);
@@ -110,7 +110,7 @@ impl Resume {
         Ok(())
     }
 
-    /// A page that was saved. One that is to be fetched again is forgotten.
+    /// Adds a saved page. A page that is to be fetched again is dropped.
     pub fn page(&mut self, page: &PageFacts) -> Result<(), ResumeError> {
         if page.id.0 as usize >= self.table.len() {
             return Err(ResumeError::Page(page.id));
@@ -118,7 +118,7 @@ impl Resume {
         if self.again.contains(self.table.key(page.id)) {
             return Ok(());
         }
-        // not added: a crawl of before refreshes were followed does not know it
+        // looked up, not added: the stored crawl may be older than the following of refreshes
         let refresh = refresh::target(page, &self.scope).and_then(|url| self.table.get(&url_key(&url)));
         self.builder.add_refreshed(page, refresh);
         if self.builder.is_internal(page.id) {
@@ -129,7 +129,7 @@ impl Resume {
         Ok(())
     }
 
-    /// Adds resources of pages, if they were asked for.
+    /// Adds resources of pages, if they were fetched.
     pub fn resources(&mut self, found: Option<Vec<Resource>>) {
         self.resources = found.or(self.resources.take());
     }

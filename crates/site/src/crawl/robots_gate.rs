@@ -3,10 +3,10 @@
 use super::fetch_task::FetchTask;
 use crate::{fetch::FetchError, robots::Policy};
 
-/// Rules of an origin, or the tasks that wait for them.
+/// Rules of an origin, or the tasks that wait for its robots.txt.
 pub(super) enum RobotsGate {
     Asking(Vec<FetchTask>),
     Known(Policy),
-    /// Nobody is there who could forbid anything.
+    /// No server responds there that could forbid anything.
     Absent(FetchError),
 }

@@ -1,14 +1,14 @@
-//! Scope of a crawl: URLs that belong to the site, and those of them that are crawled.
+//! Scope of a crawl: the URLs that belong to the site, and those among them that are crawled.
 
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use url::Url;
 
 use crate::url_key::push_normal;
 
-/// Longest URL that is crawled; longer ones are a sign of a trap.
+/// Maximum length in bytes of a URL that is crawled; a longer one is a sign of a crawler trap.
 const URL_LIMIT: usize = 2_048;
 
-/// Files whose headers say enough.
+/// Extensions of files for which a HEAD request is enough.
 const MEDIA: [&str; 48] = [
     "7z", "aac", "apk", "avi", "avif", "bin", "bmp", "bz2", "css", "deb", "dmg", "doc", "docx", "eot",
     "epub", "exe", "flac", "gif", "gz", "ico", "iso", "jar", "jpeg", "jpg", "js", "m4a", "m4v", "mkv", "mov",
@@ -39,14 +39,14 @@ impl CrawlScope {
         }
     }
 
-    /// Whether a key is on the site: its host, over http or https, on the port of the start URL (or the
-    /// usual ones when that names none).
+    /// Whether a key is on the site: its host, over http or https, on the port of the start URL (or on the default
+    /// ports if the start URL names none).
     pub(super) fn is_internal(&self, key: &str) -> bool {
         let (host, port) = host_and_port(key);
         port == self.port && (self.is_own(host) || self.subdomains && self.is_under(host))
     }
 
-    /// Whether it is on another subdomain, and those belong to the site.
+    /// Whether a key is on another subdomain, and subdomains belong to the site.
     pub(super) fn is_below(&self, key: &str) -> bool {
         let (host, port) = host_and_port(key);
         self.subdomains && port == self.port && !self.is_own(host) && self.is_under(host)
@@ -69,7 +69,7 @@ impl CrawlScope {
             && !self.exclude.iter().any(|glob| matches(glob, path))
     }
 
-    /// The other of `www.example.com` and `example.com`; `None` for addresses and other subdomains.
+    /// Returns the counterpart of `www.example.com` or `example.com`; `None` for IP addresses and other subdomains.
     pub(super) fn twin(&self, root: &Url) -> Option<Url> {
         let host = root.domain()?;
         let twin = match host.strip_prefix("www.") {
@@ -85,19 +85,19 @@ impl CrawlScope {
     }
 }
 
-/// Host with port, and path with query, of a key.
+/// Splits a key into host with port, and path with query.
 fn split(key: &str) -> (&str, &str) {
     let rest = key.split_once("://").map_or(key, |(_, rest)| rest);
     rest.split_at(rest.find('/').unwrap_or(rest.len()))
 }
 
-/// Scheme, host and port of a key.
+/// Returns scheme, host and port of a key.
 pub(super) fn origin(key: &str) -> &str {
     let start = key.find("://").map_or(0, |i| i + 3);
     &key[..key[start..].find('/').map_or(key.len(), |i| start + i)]
 }
 
-/// Of a key; 0 where it names no port.
+/// Returns host and port of a key; port 0 if it names none.
 fn host_and_port(key: &str) -> (&str, u16) {
     let (authority, _) = split(key);
     match authority.rsplit_once(':') {
@@ -106,7 +106,7 @@ fn host_and_port(key: &str) -> (&str, u16) {
     }
 }
 
-/// Whether asking for the headers is enough, going by the name.
+/// Whether a HEAD request is enough, judging by the file name.
 pub(super) fn is_media(url: &Url) -> bool {
     is_media_name(url.path())
 }
@@ -118,9 +118,10 @@ pub(super) fn is_media_name(path: &str) -> bool {
     extension.is_some_and(|extension| MEDIA.iter().any(|media| media.eq_ignore_ascii_case(extension)))
 }
 
-/// A pattern as keys are written, so that it may be written as people read addresses: other than ASCII is escaped as UTF-8.
+/// Returns a pattern in the form of keys. It may be written as people read URLs: characters other than ASCII are
+/// percent-encoded as UTF-8.
 fn as_key(glob: &str) -> String {
-    // those of the path in the URL Standard, which browsers and links go by
+    // path percent-encode set of the URL Standard, which browsers and links follow
     const PATH: AsciiSet = CONTROLS
         .add(b' ')
         .add(b'"')
@@ -134,8 +135,8 @@ fn as_key(glob: &str) -> String {
     key
 }
 
-/// `*` is any text; `?` is itself, since it begins a query. At worst the product of both lengths: on a
-/// mismatch only the last star is tried further on.
+/// Whether a text matches a pattern: `*` is any text; `?` is literal, since it begins a query. At worst takes the
+/// product of both lengths, because only the last star is retried after a mismatch.
 fn matches(glob: &str, text: &str) -> bool {
     let (glob, text) = (glob.as_bytes(), text.as_bytes());
     let (mut g, mut t) = (0, 0);

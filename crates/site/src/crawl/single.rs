@@ -1,4 +1,4 @@
-//! One page of whatever site, read as its robots.txt allows: what somebody names as a source.
+//! Reads one page of any site, as its robots.txt allows: a page that a user names as a source.
 
 use std::{sync::Arc, time::Duration};
 
@@ -15,44 +15,44 @@ use crate::{
     urls::UrlTable,
 };
 
-/// Redirects that are followed.
+/// Maximum number of redirects that are followed.
 const MAX_HOPS: u8 = 5;
-/// Most bytes of the page that are read.
+/// Maximum number of bytes of the page that are read.
 const BODY: usize = 2 << 20;
-/// Least time between two requests begin.
+/// Minimum time between the starts of two requests.
 const DELAY: Duration = Duration::from_millis(500);
 
 /// A page that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reading {
-    /// Its title, or else its first heading.
+    /// Title, or else the first heading.
     pub title: Option<Box<str>>,
-    /// The beginning of its main text, a line for each block.
+    /// Beginning of the main text, one line per block.
     pub text: Box<str>,
 }
 
-/// Reason that a page was not read.
+/// Reason why a page was not read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unread {
-    /// Its robots.txt forbids it.
+    /// The robots.txt of its origin forbids the URL.
     #[error("its robots.txt forbids it")]
     Forbidden,
-    /// Its robots.txt could not be read, which forbids everything (RFC 9309 section 2.3.1.4).
+    /// The robots.txt of its origin could not be fetched, which forbids everything (RFC 9309 section 2.3.1.4).
     #[error("its robots.txt could not be read")]
     RobotsUnreachable,
-    /// It gave no answer.
+    /// The request failed without a response.
     #[error(transparent)]
     Failed(#[from] FetchError),
-    /// It answered with another status than 200.
+    /// The response has another status than 200.
     #[error("it answered with the status {0}")]
     Status(u16),
-    /// It is no HTML page with a text.
+    /// The response is not an HTML page with text.
     #[error("it is no HTML page with a text")]
     NoText,
 }
 
-/// Reads one page and at most so many bytes of its text. The robots.txt of every site on the way is obeyed; nothing
-/// is tried twice but a robots.txt whose server may be back soon.
+/// Reads one page and at most `most_text` bytes of its text. Obeys the robots.txt of every origin on the way. Nothing
+/// is retried except a robots.txt whose server may be back soon.
 pub async fn read_page(
     fetcher: Arc<dyn Fetch>,
     url: Url,
@@ -69,7 +69,7 @@ pub async fn read_page(
             Some((of, policy)) if of == origin => policy,
             _ => {
                 let file = survey.robots(&at).await;
-                // A site that does not answer has no page to offer either.
+                // a site that does not respond has no page to offer either
                 if let Some(error) = file.error {
                     return Err(error.into());
                 }

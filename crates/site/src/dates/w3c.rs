@@ -1,7 +1,7 @@
-//! W3C datetimes, as sitemaps write them.
+//! W3C datetimes, the format of sitemaps.
 
-/// A W3C datetime (`2024`, `2024-05`, `2024-05-31`, `2024-05-31T10:00Z`, `…T10:00:00.5+02:00`) in
-/// milliseconds since the Unix epoch; missing parts are the earliest. `None` when it is not one.
+/// Parses a W3C datetime (`2024`, `2024-05`, `2024-05-31`, `2024-05-31T10:00Z`, `…T10:00:00.5+02:00`) to milliseconds
+/// since the Unix epoch; missing parts are the earliest possible. `None` if it is invalid.
 pub fn w3c_datetime_ms(text: &str) -> Option<i64> {
     let (date, time) = match text.split_once('T') {
         Some((date, time)) => (date, Some(time)),
@@ -17,7 +17,7 @@ pub fn w3c_datetime_ms(text: &str) -> Option<i64> {
     let midnight = days_since_epoch(year, month, day) * 86_400_000;
     match time {
         None => Some(midnight),
-        // A time needs a whole date before it.
+        // a time needs a full date before it
         Some(_) if date.len() != 10 => None,
         Some(time) => Some(midnight + time_of_day_ms(time)?),
     }
@@ -36,7 +36,7 @@ fn days_in(year: i64, month: i64) -> i64 {
     }
 }
 
-/// Days from 1970-01-01 in the proleptic Gregorian calendar, counting years from March.
+/// Returns the days from 1970-01-01 in the proleptic Gregorian calendar, counting years from March.
 fn days_since_epoch(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;

@@ -1,17 +1,17 @@
-//! URLs whose answers are known, as far as they prove anything.
+//! URLs with a conclusive response.
 
 use super::{PageFlags, SiteGraph, State};
 use crate::{http_status::is_transient, page::UrlId, urls::provenance};
 
 impl SiteGraph {
-    /// Whether a crawl learnt what a URL answers, be it that its host does not exist; of a redirect of another site that
-    /// links lead to, what it leads to.
+    /// Whether the crawl got a conclusive response for a URL; an unknown host is conclusive. If links lead to a
+    /// redirect of another site, the response at its end decides.
     pub fn is_answered(&self, id: UrlId) -> bool {
         match self.state(id) {
             State::Known | State::Blocked => false,
             State::Failed => self.has(id, PageFlags::NO_HOST),
             State::Html | State::Other | State::Redirect => {
-                // 999 and its like are meant for programs
+                // these and nonstandard statuses such as 999 refuse bots and say nothing about the page
                 let refused = matches!(self.status(id), Some(401 | 403 | 405 | 406 | 451));
                 let internal = self.has(id, PageFlags::INTERNAL);
                 let silent = internal && self.is_blank(id);
@@ -23,7 +23,7 @@ impl SiteGraph {
         }
     }
 
-    /// Whether the redirects of another site end where an answer is known, or nowhere.
+    /// Whether the redirects of a URL of another site end at a conclusive response, or nowhere.
     fn leads_somewhere(&self, id: UrlId) -> bool {
         let hops = self.hops(id);
         let end = hops.urls.last().filter(|end| !hops.looped && **end != id);
@@ -32,7 +32,7 @@ impl SiteGraph {
         })
     }
 
-    /// Whether an alternate of a page that has this URL is a page of another site and was not read, or not to its end.
+    /// Whether an alternate of a page has this URL, is a page of another site, and was not read to its end.
     pub fn is_unread_of(&self, page: UrlId, url: &str) -> bool {
         self.alternates(page)
             .any(|id| self.key(id) == url && self.is_unread(id))
@@ -46,7 +46,7 @@ impl SiteGraph {
             && !self.has(id, PageFlags::INTERNAL)
     }
 
-    /// Whether a page answered with nothing to see, which is no answer: no title, no heading, no text, no link.
+    /// Whether a page is empty, which is not conclusive: no title, no heading, no text and no link.
     fn is_blank(&self, id: UrlId) -> bool {
         let place = id.0 as usize;
         let says = [&self.titles, &self.h1s, &self.texts];

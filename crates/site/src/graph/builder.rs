@@ -1,5 +1,5 @@
-//! Builds the [`SiteGraph`] page by page, so that no page has to be kept; the same way in a crawl and when
-//! one is resumed from stored pages.
+//! Builds the [`SiteGraph`] page by page, so that no page has to be kept. A running crawl and a resume from stored
+//! pages use it alike.
 
 use std::panic::resume_unwind;
 
@@ -29,35 +29,35 @@ const NONE: u32 = u32::MAX;
 /// Facts that are known only when the crawl ends.
 #[derive(Debug)]
 pub struct CrawlSummary<'a> {
-    /// Clicks from the start URL by id; missing or `u16::MAX` when not reached by links.
+    /// Clicks from the start URL by id; missing or `u16::MAX` if no link leads to the URL.
     pub depths: Vec<u16>,
-    /// The site beside its pages: answers to made-up URLs, the end of the start URL, robots.txt.
+    /// Facts of the site beside its pages: responses to made-up URLs, final URL of the start URL, robots.txt.
     pub origin: &'a Origin,
-    /// Query traps: first URL left out, how many were.
+    /// Crawler traps of query variants: the first URL left out, and the number of those left out.
     pub traps: Vec<(u32, u32)>,
-    /// Every known URL of the site was fetched.
+    /// Whether every known URL of the site was fetched.
     pub complete: bool,
 }
 
-/// The index while it grows. Columns reach as far as the highest id added.
+/// The graph while it grows. Columns end at the highest id added.
 #[derive(Debug, Default)]
 pub struct GraphBuilder {
     thresholds: Thresholds,
     index: SiteGraph,
     edges: Edges,
     scratch: Vec<(u32, EdgeKind)>,
-    /// Of indexable pages.
+    /// Sketches of indexable pages.
     sketches: Vec<(u32, Sketch)>,
     topics: TitleWords,
     fragments: Fragments,
-    /// Of the main text of each page.
+    /// Number of words of each page's main text, at most 65,535.
     words: Vec<u16>,
-    /// The rest of some page is missing, and links that stand in it, or links beyond the limit.
+    /// Whether links are missing because a page was cut off or had more links than the limit.
     cut: bool,
 }
 
 impl GraphBuilder {
-    /// One that goes by these numbers.
+    /// Creates a builder with the limits of a project.
     pub fn with_thresholds(thresholds: &Thresholds) -> Self {
         Self {
             thresholds: thresholds.clone(),
@@ -65,12 +65,12 @@ impl GraphBuilder {
         }
     }
 
-    /// Takes in a page; its ids are those of the crawl's table.
+    /// Adds a page; its ids are those of the crawl's URL table.
     pub fn add(&mut self, page: &PageFacts) {
         self.add_refreshed(page, None);
     }
 
-    /// Adds a page that may send its visitors on by a meta refresh, which is an edge as a link is.
+    /// Adds a page that may redirect by a meta refresh, which is an edge like a link.
     pub(crate) fn add_refreshed(&mut self, page: &PageFacts, refresh: Option<UrlId>) {
         let id = page.id.0 as usize;
         self.reach(id);
@@ -108,7 +108,7 @@ impl GraphBuilder {
                 PageFlags::NO_HOST,
                 page.outcome == Outcome::Failed(FetchError::Dns),
             ),
-            // of what was asked for by its headers there is no body
+            // a HEAD request yields no body
             (
                 PageFlags::READ,
                 html_200.is_some() && page.cut.is_none() && page.body_bytes > 0,
@@ -154,7 +154,7 @@ impl GraphBuilder {
     fn add_edges(&mut self, page: &PageFacts, refresh: Option<UrlId>, nofollow: bool) {
         let mut targets = std::mem::take(&mut self.scratch);
         targets.clear();
-        // What an error page links to is the template's, and says nothing of the site's structure.
+        // links of an error page belong to the template and say nothing about the structure of the site
         if let Some(html) = &page.html
             && matches!(page.outcome, Outcome::Status(200..=299))
         {
@@ -192,17 +192,17 @@ impl GraphBuilder {
         self.index.flags[id.0 as usize] |= PageFlags::INTERNAL;
     }
 
-    /// Whether the URL's page was added.
+    /// Whether the page of a URL was added.
     pub fn is_known(&self, id: UrlId) -> bool {
         self.state(id) != State::Known
     }
 
-    /// See [`State`].
+    /// Returns the state of a URL.
     pub(crate) fn state(&self, id: UrlId) -> State {
         self.index.states.get(id.0 as usize).copied().unwrap_or_default()
     }
 
-    /// HTTP status of a page that was added; `None` without an answer.
+    /// Returns the HTTP status of a page that was added; `None` without a response.
     pub(crate) fn status(&self, id: UrlId) -> Option<u16> {
         self.index
             .statuses
@@ -215,7 +215,7 @@ impl GraphBuilder {
         is_set(&self.index.flags, id, PageFlags::INTERNAL)
     }
 
-    /// Targets of a page.
+    /// Returns the targets of a page.
     pub(crate) fn targets(&self, id: UrlId) -> impl Iterator<Item = (UrlId, EdgeKind)> + '_ {
         self.edges
             .targets_of(id.0)
@@ -256,12 +256,12 @@ impl GraphBuilder {
         }
     }
 
-    /// Finishes the index. Takes time in proportion to the links; not for an async thread.
+    /// Finishes the graph. Takes time in proportion to the number of links, so it must not run on an async thread.
     pub fn finish(mut self, table: UrlTable, ends: CrawlSummary<'_>) -> SiteGraph {
         let length = table.len();
         self.resize(length);
         let mut index = self.index;
-        // first, because what it was told from takes more room than what is missing
+        // first, because the fragments take more memory than the list of missing ones
         index.missing = self.fragments.missing();
         index.depths = ends.depths;
         index.depths.resize(length, u16::MAX);
@@ -283,18 +283,18 @@ impl GraphBuilder {
             sketch: home.map(|(_, sketch)| *sketch),
             words: self.words.get(ends.origin.home.0 as usize).copied().unwrap_or(0),
         };
-        // a page of the site that was judged a soft 404 in the meantime is like no other
+        // pages judged soft 404s by now must not count as similar to others
         let asked = PageFlags::INTERNAL | PageFlags::INDEXABLE | PageFlags::SOFT_404;
         let counts = |id: u32| index.flags[id as usize] & asked == PageFlags::INTERNAL | PageFlags::INDEXABLE;
         self.sketches.retain(|(id, _)| counts(*id));
         self.topics.retain(counts);
-        // what links tell and what texts tell takes equally long
+        // the columns from links and those from texts take about equally long
         let (links, (groups, near, topics)) = std::thread::scope(|scope| {
             let (index, edges) = (&index, self.edges);
             let links = scope.spawn(move || {
                 let inlinks = Inlinks::turned(&edges, length);
                 let alternates = alternates(&edges, length);
-                // of a large site a hundred megabytes, which what comes now can use
+                // frees about 100 MB on a large site for the next step
                 drop(edges);
                 let ranks = ranks(index, &inlinks);
                 (inlinks, alternates, ranks)
@@ -321,7 +321,7 @@ fn share(percent: u32) -> f64 {
     f64::from(percent) / 100.0
 }
 
-/// Primary language of a tag when it has two letters.
+/// Returns the primary language of a language tag if it has two letters.
 fn language(tag: &str) -> Option<[u8; 2]> {
     let code: [u8; 2] = tag.split(['-', '_']).next()?.as_bytes().try_into().ok()?;
     let code = code.map(|b| b.to_ascii_lowercase());

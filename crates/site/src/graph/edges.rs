@@ -1,19 +1,20 @@
-//! The links of a crawl while it runs: for each page its targets, sorted, as differences in a few bits,
-//! so that fifty million links are a hundred megabytes and not a gigabyte.
+//! Links of a crawl while it runs: sorted targets for each page, stored as differences in a few bits, so that 50
+//! million links take 100 MB instead of 1 GB.
 
 use crate::leb128::{pull, push};
 
-/// Most bytes kept; pages read later have no edges. Reached only by sites made for it: about 300 million links.
+/// Maximum number of bytes kept; pages read later have no edges. Only a site built for it gets there, at about 300
+/// million links.
 const BYTES_LIMIT: usize = 512 * 1024 * 1024;
 
-/// Kind of an edge. Ordered: a link that may be followed outdoes one that may not.
+/// Kind of an edge. Ordered: a followed link takes precedence over one that is not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum EdgeKind {
-    /// A link that may be followed.
+    /// A followed link.
     Follow,
-    /// A link that may not: rel nofollow, ugc, sponsored, or robots nofollow on the page.
+    /// A link that is not followed: rel nofollow, ugc or sponsored, or robots nofollow on the page.
     NoFollow,
-    /// The page's canonical.
+    /// The canonical of the page.
     Canonical,
     /// A language alternate.
     Hreflang,
@@ -30,15 +31,15 @@ impl EdgeKind {
 #[derive(Debug, Default)]
 pub(super) struct Edges {
     bytes: Vec<u8>,
-    /// Beginning of the edges of a page, plus one; 0 for none. They end where a zero byte says so.
+    /// Position of the first edge of a page plus one; 0 if there is none. A zero byte ends the edges of a page.
     starts: Vec<u32>,
 }
 
 impl Edges {
-    /// Keeps the targets of a page; sorts and thins them. A link that may be followed hides one to the
-    /// same target that may not.
+    /// Stores the targets of a page, sorted and without duplicates. A followed link replaces a nofollow link to the
+    /// same target.
     pub(super) fn add(&mut self, page: u32, targets: &mut Vec<(u32, EdgeKind)>) {
-        // as one number each, which are compared without a branch
+        // one number per target compares without a branch
         targets.sort_unstable_by_key(|(target, kind)| u64::from(*target) << 8 | *kind as u64);
         targets.dedup_by(|later, kept| {
             later.0 == kept.0
@@ -54,7 +55,7 @@ impl Edges {
         self.starts[i] = self.bytes.len() as u32 + 1;
         let mut last = 0;
         for (target, kind) in targets.iter() {
-            // One more than the difference, so that no edge is a zero byte.
+            // one more than the difference, so that no edge begins with a zero byte
             push(
                 &mut self.bytes,
                 (u64::from(target - last) << 2 | *kind as u64) + 1,
@@ -64,12 +65,12 @@ impl Edges {
         self.bytes.push(0);
     }
 
-    /// Whether the targets of a page are known here, and are some.
+    /// Whether targets of a page are stored.
     pub(super) fn has(&self, page: u32) -> bool {
         self.starts.get(page as usize).is_some_and(|start| *start > 0)
     }
 
-    /// The targets of a page, by target, then kind.
+    /// Returns the targets of a page, sorted by target, then kind.
     pub(super) fn targets_of(&self, page: u32) -> impl Iterator<Item = (u32, EdgeKind)> + '_ {
         let start = self.starts.get(page as usize).copied().unwrap_or(0) as usize;
         let mut rest = if start == 0 {

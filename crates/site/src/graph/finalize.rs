@@ -1,4 +1,4 @@
-//! Facts of the graph that are known only when every page is in: links turned around, ends of redirects, pages that are alike.
+//! Facts of the graph that need all pages: ends of redirects, alternates, groups of equal texts.
 
 use super::{
     PageFlags, SiteGraph, State,
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{origin::Origin, page::UrlId, robots::Robots};
 
-/// Ends of redirects, with their beginnings.
+/// Returns pairs of the final URL of a redirect chain and the URL where it starts, sorted.
 pub(super) fn redirected(index: &SiteGraph) -> Vec<(u32, u32)> {
     let begin = (0..index.redirects.len() as u32).filter(|id| index.redirects[*id as usize] != u32::MAX);
     let mut ends: Vec<_> = begin
@@ -21,7 +21,7 @@ pub(super) fn redirected(index: &SiteGraph) -> Vec<(u32, u32)> {
     ends
 }
 
-/// Pages and their language alternates, by page, then alternate, as the edges are.
+/// Returns pairs of a page and its language alternate, sorted by page, then alternate, like the edges.
 pub(super) fn alternates(edges: &Edges, length: usize) -> Vec<(u32, u32)> {
     let of = |page: u32| {
         edges
@@ -32,7 +32,7 @@ pub(super) fn alternates(edges: &Edges, length: usize) -> Vec<(u32, u32)> {
     (0..length as u32).flat_map(of).collect()
 }
 
-/// Pages that robots.txt keeps from Googlebot, though not from us, are in no index.
+/// Clears `INDEXABLE` of pages that robots.txt forbids to Googlebot, even if it allows them to this crawler.
 pub(super) fn mark_blocked(index: &mut SiteGraph, origin: &Origin) {
     let googlebot = Robots::parse(&origin.robots.text).agent("Googlebot");
     if !googlebot.forbids_anything() {
@@ -50,11 +50,11 @@ pub(super) fn mark_blocked(index: &mut SiteGraph, origin: &Origin) {
     }
 }
 
-/// Marks each page by its links: none leads to another page of the site, or, where they are not known, they may lead
-/// anywhere.
+/// Marks pages without a link to another page of the site. A page whose links are unknown is marked as if they could
+/// lead anywhere.
 pub(super) fn mark_own_links(index: &mut SiteGraph, edges: &Edges) {
     for page in 0..index.states.len() {
-        // of an error page no links are known here, nor of any behind the last for which there was room
+        // links of error pages are not stored, nor those of pages beyond the limit of edges
         if !edges.has(page as u32) || !(200..300).contains(&index.statuses[page]) {
             index.flags[page] |= PageFlags::TO_AMISS | PageFlags::TO_ASKED;
         }
@@ -65,7 +65,8 @@ pub(super) fn mark_own_links(index: &mut SiteGraph, edges: &Edges) {
     }
 }
 
-/// Marks pages by the targets of their links, as far as checks ask that of every page: of most, no link has to be looked at then.
+/// Marks pages by the targets of their links for checks that run on every page; most pages need no look at their links
+/// then.
 pub(super) fn mark_ways(index: &mut SiteGraph) {
     for to in 0..index.states.len() {
         let amiss = index.statuses[to] >= 300;

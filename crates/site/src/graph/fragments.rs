@@ -1,5 +1,5 @@
-//! Whether the parts of pages that links name are there. While a crawl runs, hashes of the ids of pages and of what links
-//! to other pages name are kept; what remains is what is missing.
+//! Existence of the fragments that links name. While a crawl runs, it keeps hashes of the ids in pages and of the
+//! fragments in links to other pages; fragments without an id are missing.
 
 use std::borrow::Cow;
 
@@ -8,16 +8,16 @@ use searchwright_text as text;
 
 use crate::page::{LINK_FRAGMENT, PageFacts, UrlId};
 
-/// Ids of all pages together, 32 MB; of pages that are read later nothing is said.
+/// Maximum number of ids of all pages together (32 MB); ids of pages read later are unknown.
 const IDS_LIMIT: usize = 1 << 23;
-/// Different parts that links name, 64 MB and a quarter; what is named later is not looked for.
+/// Maximum number of distinct fragments that links name (64 MB and a quarter); later ones are not checked.
 const WANTS_LIMIT: usize = 1 << 23;
-/// The list of a page's ids is cut here.
+/// Number of ids at which the list of a page is cut off.
 const IDS_OF_PAGE: usize = 5_000;
-/// The ids of a page are not known.
+/// Count of a page whose ids are unknown.
 const UNKNOWN: u16 = u16::MAX;
 
-/// Hashes of the part of a page that a link names: as it is written, and decoded. `None` for what need not be there.
+/// Returns hashes of the fragment that a link names: as written, and percent-decoded. `None` if it needs no id.
 pub(crate) fn named(href: &str) -> Option<[u64; 2]> {
     let (_, fragment) = href.trim_matches(|c: char| c <= ' ').split_once('#')?;
     // "top" is the top of every page; text fragments are found by their words
@@ -39,26 +39,26 @@ pub(crate) fn named(href: &str) -> Option<[u64; 2]> {
     Some([written, decoded])
 }
 
-/// Whether all ids of a page are known: it was read to its end, and no script builds it.
+/// Whether all ids of a page are known: it was read to its end, and no script renders it.
 pub(crate) fn has_all_ids(page: &PageFacts) -> bool {
     page.html_200()
         .is_some_and(|html| page.cut.is_none() && !html.spa_root && html.id_hashes.len() < IDS_OF_PAGE)
 }
 
-/// The target in the upper half, so that one order serves for both.
+/// Combines target and hash; the target is in the upper half, so that sorting groups by target.
 const fn coded(target: UrlId, hash: u64) -> u64 {
     (target.0 as u64) << 32 | hash & 0xffff_ffff
 }
 
-/// Fragments that pages have and that links want. Columns are indexed by page.
+/// Fragments that pages have and that links name. Columns are indexed by page.
 #[derive(Debug, Default)]
 pub(super) struct Fragments {
-    /// Of one page after the other; of a page that was added again, the older ones are left where they are.
+    /// Hashes of ids, page after page. If a page is added again, its older ones stay behind unused.
     ids: Vec<u32>,
     starts: Vec<u32>,
     counts: Vec<u16>,
     wants: Vec<u64>,
-    /// So many of them, the first ones, are sorted, and no two the same.
+    /// Number of entries at the beginning of `wants` that are sorted and unique.
     thinned: usize,
 }
 
@@ -100,7 +100,7 @@ impl Fragments {
     fn want(&mut self, want: u64) {
         if self.wants.len() >= self.thinned + self.room() {
             self.thin();
-            // no more than is used before it is thinned again
+            // reserves no more than is used before the next deduplication
             self.wants.reserve_exact(self.room());
         }
         if self.thinned < WANTS_LIMIT {
@@ -108,7 +108,8 @@ impl Fragments {
         }
     }
 
-    /// Entries that may come before all are thinned again: what all pages of a site name is pushed for each of them.
+    /// Returns the number of entries to add before the next deduplication, since a fragment named on all pages is
+    /// pushed for each of them.
     fn room(&self) -> usize {
         (self.thinned / 4).max(1 << 14)
     }
@@ -130,7 +131,7 @@ impl Fragments {
         self.ids.get(start..start + usize::from(*count))
     }
 
-    /// Fragments that links name and their target does not have, for [`Missing::has`].
+    /// Returns the fragments that links name and their target lacks.
     pub fn missing(mut self) -> Missing {
         self.thin();
         let mut wants = std::mem::take(&mut self.wants);
@@ -151,7 +152,7 @@ impl Fragments {
     }
 }
 
-/// Parts of pages that links name and that are not there: sorted. At most 10 million, 80 MB, of a site made for it.
+/// Missing fragments that links name, sorted. At most 10 million entries (80 MB), on a site built for it.
 #[derive(Debug, Default)]
 pub(crate) struct Missing(Vec<u64>);
 
@@ -250,7 +251,7 @@ mod tests {
             (cut, false),
             (error, false),
         ] {
-            // the page may come before the link, or after it
+            // the page may come before or after the link
             assert_eq!(lacks(&missing(&[from.clone(), there.clone()]), 1, "#a"), expected);
             assert_eq!(lacks(&missing(&[there, from.clone()]), 1, "#a"), expected);
         }

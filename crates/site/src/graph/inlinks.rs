@@ -1,18 +1,18 @@
-//! The links of a crawl turned around: who links to each URL.
+//! The links of a crawl reversed: sources of links to each URL.
 
 use super::edges::{EdgeKind, Edges};
 
-/// Sources of links by target. Of a large site hundreds of megabytes.
+/// Sources of links by target. Takes hundreds of megabytes on a large site.
 #[derive(Debug, Default)]
 pub(crate) struct Inlinks {
     /// Sources of target `t` are `sources[starts[t]..starts[t + 1]]`.
     starts: Vec<u32>,
-    /// Sorted and unique by target; no page is a source of its own.
+    /// Sources per target, sorted and unique; a link of a page to itself is left out.
     sources: Vec<u32>,
 }
 
 impl Inlinks {
-    /// The bit of a source all of whose links to the target are nofollow.
+    /// Bit of a source whose links to the target are all nofollow.
     pub(super) const NOFOLLOW: u32 = 1 << 31;
 
     pub(super) fn turned(edges: &Edges, length: usize) -> Self {
@@ -45,7 +45,7 @@ impl Inlinks {
         Self { starts, sources }
     }
 
-    /// Sources of links to a URL, ascending, with [`Self::NOFOLLOW`].
+    /// Returns sources of links to a URL in ascending order, with [`Self::NOFOLLOW`].
     pub(super) fn sources_of(&self, target: u32) -> &[u32] {
         let i = target as usize;
         match self.starts.get(i + 1) {

@@ -1,4 +1,4 @@
-//! Pages that were published for the same keyword. The crawl does not know it: whoever keeps the keywords says so.
+//! Pages that were published for the same keyword. The crawl does not know keywords; the caller sets them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,13 +8,13 @@ use crate::page::UrlId;
 /// Pages and the keywords that they were published for.
 #[derive(Debug, Default)]
 pub(crate) struct KeywordTargets {
-    /// Page and place of the keyword, sorted.
+    /// Pairs of a page and the index of its keyword, sorted.
     pages: Vec<(u32, u32)>,
     keywords: Vec<Box<str>>,
 }
 
 impl SiteGraph {
-    /// Takes in the pages of keywords, by their normalised URLs; what the crawl does not know is left out.
+    /// Sets the pages of keywords, by normalised URL; URLs that the crawl does not know are ignored.
     pub fn set_keyword_targets(&mut self, keywords: Vec<(String, Vec<String>)>) {
         let wanted: HashSet<&str> = keywords
             .iter()
@@ -39,7 +39,8 @@ impl SiteGraph {
         self.aims = aims;
     }
 
-    /// The keyword that a page was published for, and the other indexable pages that were, if there are any.
+    /// Returns the keyword that a page was published for, with the other indexable pages published for it, if there are
+    /// any.
     pub(crate) fn rivals(&self, id: UrlId) -> Option<(&str, Vec<UrlId>)> {
         let pages = &self.aims.pages;
         let from = pages.partition_point(|(page, _)| *page < id.0);

@@ -1,32 +1,32 @@
-//! Groups of pages that are nearly the same, found without comparing each with each.
+//! Groups of near-duplicate pages, found without comparing every pair.
 
 use searchwright_text::minhash::Sketch;
 
 use crate::page::UrlId;
 
-/// Others of a bucket that one is compared with; buckets of more come of templates that all pages share.
+/// Number of preceding entries of a bucket that an entry is compared with; larger buckets come from shared templates.
 const MAX_COMPARED: usize = 32;
 
 /// Pages by group.
 #[derive(Debug, Default)]
 pub(crate) struct Groups {
-    /// Group, named by its first page, and page; sorted.
+    /// Pairs of a group, named by its first page, and a page; sorted.
     members: Vec<(u32, u32)>,
-    /// Page, its group, and how alike it is to the page of the group most like it, percent; sorted.
+    /// A page, its group, and its similarity to the most similar page of the group in percent; sorted.
     places: Vec<(u32, u32, u8)>,
 }
 
 /// The group of one page.
 pub(crate) struct Group<'a> {
-    /// The page with the lowest id.
+    /// Page with the lowest id.
     pub first: UrlId,
-    /// Similarity to the page most like it, percent.
+    /// Similarity to the most similar page of the group, in percent.
     pub percent: u8,
     members: &'a [(u32, u32)],
 }
 
 impl Group<'_> {
-    /// Every page of the group, by id.
+    /// Returns all pages of the group, by id.
     pub fn members(&self) -> impl Iterator<Item = UrlId> + '_ {
         self.members.iter().map(|(_, id)| UrlId(*id))
     }
@@ -46,10 +46,10 @@ impl Groups {
     }
 }
 
-/// Things that turn out to be alike, pair by pair.
+/// Union-find over items that prove similar, pair by pair.
 pub(super) struct Pairs {
     parents: Vec<u32>,
-    /// Similarity of each to the one most like it, 0 to 1.
+    /// Highest similarity of each item to another, 0 to 1.
     best: Vec<f64>,
 }
 
@@ -80,12 +80,12 @@ impl Pairs {
         self.parents[a.max(b)] = a.min(b) as u32;
     }
 
-    /// Compares those of a bucket with some that came before.
+    /// Compares each entry of a bucket with some of those before it.
     pub fn compare(&mut self, bucket: &[(u32, u32)], mut alike: impl FnMut(usize, usize) -> Option<f64>) {
         for (at, (_, i)) in bucket.iter().enumerate() {
             for (_, before) in &bucket[at.saturating_sub(MAX_COMPARED)..at] {
                 let (a, b) = (*before as usize, *i as usize);
-                // nothing more to learn: of a template all pages share all buckets
+                // already in one group: pages with a shared template have all buckets in common
                 if self.best[b] > 0.0 && self.root(a) == self.root(b) {
                     continue;
                 }
@@ -96,14 +96,14 @@ impl Pairs {
         }
     }
 
-    /// Groups of the pages that the things stand for. `pages` are sorted by thing; those of one thing are alike for
-    /// themselves only where `same` says so.
+    /// Returns the groups of pages that the items stand for. `pages` are sorted by item. Several pages of a single item
+    /// form a group only if `same` is true.
     pub fn groups(mut self, pages: &[(u32, u32)], same: bool) -> Groups {
         let mut members: Vec<(u32, u32)> = pages
             .iter()
             .map(|(thing, id)| (self.root(*thing as usize) as u32, *id))
             .collect();
-        // by what stands for a group
+        // indexed by the root of a group
         let mut sizes = vec![0_u32; self.parents.len()];
         let mut last = None;
         for ((thing, _), (root, _)) in pages.iter().zip(&members) {
@@ -116,13 +116,13 @@ impl Pairs {
             .filter(|(_, (root, _))| sizes[*root as usize] > 1);
         let mut places: Vec<(u32, u32, u8)> = placed
             .map(|(best, (root, id))| {
-                // its like are the pages of the same thing
+                // without a similar item, the similar pages are those of the same item
                 let share = if best > 0.0 { best } else { 1.0 };
                 (*id, *root, (share * 100.0).round() as u8)
             })
             .collect();
         members.retain(|(root, _)| sizes[*root as usize] > 1);
-        // a group is named by its first page, not by whatever stands for it here
+        // a group is named by its first page instead of its union-find root
         let mut first = sizes;
         first.fill(u32::MAX);
         for (root, id) in &members {
@@ -143,15 +143,15 @@ impl Pairs {
     }
 }
 
-/// Runs of entries with the same key, of two or more.
+/// Returns runs of two or more entries with the same key.
 pub(super) fn buckets(entries: &[(u32, u32)]) -> impl Iterator<Item = &[(u32, u32)]> {
     entries
         .chunk_by(|a, b| a.0 == b.0)
         .filter(|bucket| bucket.len() > 1)
 }
 
-/// Pages whose texts have at least this share of word runs in common, as far as their sketches tell. Pages with one text, told by
-/// `text`, are compared as one, and make no group by themselves.
+/// Groups pages whose texts share at least this share of shingles, estimated from their sketches. Pages with the same
+/// hash `text` are compared as one, and form no group by themselves.
 pub(super) fn near(mut sketches: Vec<(u32, Sketch)>, least: f64, text: impl Fn(u32) -> u64) -> Groups {
     sketches.sort_unstable_by_key(|(id, _)| (text(*id), *id));
     // the first page of each text stands for all
@@ -184,7 +184,7 @@ pub(super) fn near(mut sketches: Vec<(u32, Sketch)>, least: f64, text: impl Fn(u
 mod tests {
     use super::*;
 
-    /// A text of 300 words, of which some are others.
+    /// Creates a text of 300 words, some of which are changed.
     fn text(version: usize, changed: impl Fn(usize) -> bool) -> String {
         let word = |i| format!("w{version}x{i}{} ", if changed(i) { "b" } else { "" });
         (0..300).map(word).collect()
@@ -201,7 +201,7 @@ mod tests {
     fn share_of_common_runs_decides() {
         let mut near = [0, 0];
         for version in 0..400 {
-            // one changed word makes 5 other runs of 296: 0.967 of all are common, and 0.71 with ten
+            // one changed word makes 5 of 296 shingles differ: 0.967 of all are common, and 0.71 with ten changed words
             for (far, changes) in [1, 10].into_iter().enumerate() {
                 let texts = [
                     text(version, |_| false),

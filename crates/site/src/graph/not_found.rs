@@ -1,4 +1,4 @@
-//! Pages that say "not found" with a status of 200.
+//! Soft 404s: pages that say "not found" with status 200.
 
 use std::cmp::Reverse;
 
@@ -7,13 +7,13 @@ use searchwright_text::{folded, minhash::Sketch};
 use super::{PageFlags, SiteGraph, State};
 use crate::{origin::Probe, page::UrlId};
 
-/// A text is the answer to a made-up URL from this share of common word runs on.
+/// Minimum similarity (share of common shingles) of a text to the response to a made-up URL.
 const NEAR: f64 = 0.9;
 
-/// As many pages may be like the answer to a made-up URL, however few there are.
+/// Number of pages that may resemble the response to a made-up URL on any site, however small.
 const MAX_ALIKE: usize = 5;
 
-/// Phrases by which servers say "not found" with a status of 200; folded, found in the title or first heading.
+/// Phrases for "not found", folded, that are searched in the title and the first heading.
 const NOT_FOUND: [&str; 23] = [
     "not found",
     "page not found",
@@ -40,7 +40,7 @@ const NOT_FOUND: [&str; 23] = [
     "찾을 수 없",
 ];
 
-/// Whether a page says so by its title or first heading.
+/// Whether the title or the first heading says "not found".
 pub fn says_so(names: [Option<&str>; 2]) -> bool {
     names.into_iter().flatten().any(names_it)
 }
@@ -50,7 +50,7 @@ fn names_it(text: &str) -> bool {
     NOT_FOUND.iter().any(|phrase| folded.contains(phrase)) || folded.contains("404") && says_404(&folded)
 }
 
-/// Words before the number of an error, or behind it.
+/// Words before or after the number of an error.
 const ERROR: [&str; 20] = [
     "error",
     "errors",
@@ -73,7 +73,7 @@ const ERROR: [&str; 20] = [
     "status",
     "oops",
 ];
-/// Words behind it.
+/// Words only after the number of an error.
 const PAGE: [&str; 9] = [
     "page",
     "not",
@@ -86,8 +86,8 @@ const PAGE: [&str; 9] = [
     "strona",
 ];
 
-/// The number of the error, and not of a car, an area or a house: alone between marks, or with a word for what it is at
-/// the beginning or the end.
+/// Whether 404 is an error number, and not that of a car model, an area code or a house: it stands alone between
+/// separators, or next to a word for an error at the beginning or the end.
 fn says_404(folded: &str) -> bool {
     let words = |part: &str| {
         let words = part.split(|c: char| !c.is_alphanumeric());
@@ -115,10 +115,10 @@ fn says_404(folded: &str) -> bool {
         || pairs.last().is_some_and(is_error)
 }
 
-/// Pages that answer what a made-up URL answers, or nearly: the text may name the URL that was asked for. Of texts of
-/// fewer than 50 words there is no sketch, and they have to be the same. A site whose made-up URLs answer with its home
-/// page tells nothing about the rest, and no more does one where most pages say nearly the same, whatever is asked for:
-/// that is a template without its contents, as of an application that fills it in the browser.
+/// Marks pages whose text is that of the response to a made-up URL, or nearly that, since the text may contain the
+/// requested URL. Texts of fewer than 50 words have no sketch and have to be identical. Nothing is marked if the home
+/// page is among them, or most pages: then the site responds with its home page, or the text is a template without
+/// content, as of an application that renders in the browser.
 pub fn mark(index: &mut SiteGraph, probes: &[Probe], sketches: &[(u32, Sketch)], home: UrlId) {
     let is_page = |id: &usize| {
         index.statuses[*id] == 200
@@ -153,7 +153,7 @@ pub fn mark(index: &mut SiteGraph, probes: &[Probe], sketches: &[(u32, Sketch)],
     index.not_found = found;
 }
 
-/// Of each page the place where it is most alike.
+/// Keeps the highest similarity of each page.
 fn keep_best(alike: &mut Vec<(u32, u8)>) {
     alike.sort_unstable_by_key(|(id, percent)| (*id, Reverse(*percent)));
     alike.dedup_by_key(|(id, _)| *id);

@@ -5,46 +5,46 @@ use bitflags::bitflags;
 use crate::page::UrlId;
 
 bitflags! {
-    /// Facts about a URL that checks ask for often.
+    /// Facts about a URL that checks use often.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub struct PageFlags: u16 {
-        /// On the host being audited.
+        /// The URL is on the site being audited.
         const INTERNAL = 1;
-        /// 200, HTML, no noindex, not blocked, canonical absent or itself.
+        /// Status 200, HTML, no noindex, not blocked, canonical absent or self-referencing.
         const INDEXABLE = 2;
-        /// noindex or none, by meta or header.
+        /// `noindex` or `none`, in a meta element or a header.
         const NOINDEX = 4;
-        /// Listed in a sitemap.
+        /// A sitemap lists the URL.
         const IN_SITEMAP = 8;
-        /// Robots `nofollow` on the page.
+        /// Robots `nofollow` applies to the page.
         const NOFOLLOW = 16;
-        /// Answered 200 with HTML that was read to its end.
+        /// Status 200 with HTML that was read to its end.
         const READ = 32;
-        /// Judged a soft 404.
+        /// The page was judged a soft 404.
         const SOFT_404 = 64;
-        /// Declares a canonical other than itself.
+        /// The page declares a canonical other than itself.
         const CANONICALISED = 128;
-        /// Its host name does not resolve.
+        /// The host name does not resolve.
         const NO_HOST = 256;
-        /// Shares its title with another page.
+        /// Another page has the same title.
         const SAME_TITLE = 512;
-        /// Shares its description with another page.
+        /// Another page has the same description.
         const SAME_DESCRIPTION = 1024;
-        /// Shares its first h1 with another page.
+        /// Another page has the same first h1.
         const SAME_H1 = 2048;
-        /// Shares its text with another page.
+        /// Another page has the same text.
         const SAME_TEXT = 4096;
         /// No link of the page leads to another page of the site.
         const DEAD_END = 8192;
-        /// Some link of the page may lead to a URL that answered with a redirect or an error.
+        /// A link of the page may lead to a URL whose response is a redirect or an error.
         const TO_AMISS = 16384;
-        /// Some link of the page may lead to a URL of another site that the crawl asked for.
+        /// A link of the page may lead to a URL of another site that was fetched.
         const TO_ASKED = 32768;
     }
 }
 
 impl PageFlags {
-    /// The flags of [`Same`](super::Same), in its order.
+    /// Flags of [`Same`](super::Same), in its order.
     pub(super) const SAME: [Self; 4] = [
         Self::SAME_TITLE,
         Self::SAME_DESCRIPTION,
@@ -53,7 +53,7 @@ impl PageFlags {
     ];
 }
 
-/// Whether a flag of a URL is set; of a URL beyond the end none is.
+/// Whether a flag of a URL is set; false for an id beyond the end.
 pub(super) fn is_set(flags: &[PageFlags], id: UrlId, flag: PageFlags) -> bool {
     flags.get(id.0 as usize).is_some_and(|flags| flags.contains(flag))
 }

@@ -1,4 +1,4 @@
-//! The ways from the start of a crawl to its pages.
+//! Paths from the start of a crawl to its pages.
 
 use std::sync::{
     OnceLock,
@@ -8,19 +8,20 @@ use std::sync::{
 use super::SiteGraph;
 use crate::page::UrlId;
 
-/// URLs on a way.
+/// Maximum number of URLs on a path.
 const MAX_STEPS: usize = 32;
-/// Links that are looked at, first few and then more, and compared: most are found by pages that were read before others.
+/// Number of inlinks examined in the first attempt, which mostly suffices because pages link to pages read after them;
+/// [`MAX_LINKS`] is that of the second attempt, and [`MAX_COMPARED`] the number of candidates compared.
 pub(super) const FEW: usize = 16;
 const MAX_LINKS: usize = 256;
 const MAX_COMPARED: usize = 4;
 
-/// Of URLs, the one before on the way from the start, each looked for once: most ways lead over the same pages. Made when a
-/// way is asked for. Who looks at the same time finds the same.
+/// Predecessor of each URL on its path from the start, searched once, because most paths share pages. Allocated on
+/// first use. Threads that search at the same time find the same predecessor.
 #[derive(Debug, Default)]
 pub(super) struct Steps(OnceLock<Box<[AtomicU32]>>);
 
-/// Not looked for yet, and looked for without result; ids of URLs come behind.
+/// Values of a step: [`UNKNOWN`] is not searched yet, [`NONE`] has no result, ids of URLs start at [`FIRST`].
 const UNKNOWN: u32 = 0;
 const NONE: u32 = 1;
 const FIRST: u32 = 2;
@@ -44,8 +45,8 @@ impl Steps {
 }
 
 impl SiteGraph {
-    /// One of the shortest ways from the start to a page, links and redirects; `None` when it is not found among the first of
-    /// its links.
+    /// Returns one of the shortest paths of links and redirects from the start to a page; `None` if the first inlinks
+    /// of its pages do not show one.
     pub(crate) fn shortest_path(&self, id: UrlId) -> Option<Vec<UrlId>> {
         let mut path = vec![id];
         while let Some(at) = path.last().copied()
@@ -62,22 +63,22 @@ impl SiteGraph {
     }
 }
 
-/// A URL one click nearer to the start that leads here, or that redirects here.
+/// Returns a URL one click nearer to the start that links here, or one at equal depth that redirects here.
 fn step_back(index: &SiteGraph, at: UrlId) -> Option<UrlId> {
     let depth = index.depth(at)?;
     let linked = linked(index, at, FEW).or_else(|| linked(index, at, MAX_LINKS));
     linked.or_else(|| {
-        // a redirect costs no click
+        // a redirect does not count as a click
         let from = index.redirected_to(at).take(MAX_LINKS);
         let from = from.filter(|from| index.redirect(*from) == Some(at) && index.depth(*from) == Some(depth));
         first(index, from)
     })
 }
 
-/// One of the first so many links that leads from a page one click nearer to the start.
+/// Returns one of the first `most` inlinks that comes from a page one click nearer to the start.
 fn linked(index: &SiteGraph, at: UrlId, most: usize) -> Option<UrlId> {
     let depth = index.depths[at.0 as usize];
-    // All are looked at without asking in between what the one before was: each waits for memory, and so they wait together.
+    // No iteration depends on the result of the one before, so that their cache misses overlap.
     let (mut nearer, mut count) = ([UrlId(0); MAX_COMPARED + 1], 0);
     for (from, nofollow) in index.inlinks(at).take(most) {
         nearer[count.min(MAX_COMPARED)] = from;
@@ -87,8 +88,8 @@ fn linked(index: &SiteGraph, at: UrlId, most: usize) -> Option<UrlId> {
     first(index, nearer.into_iter().take(count.min(MAX_COMPARED)))
 }
 
-/// The first by what pages say: mostly the same one in every crawl, in whatever order pages were read. The text is nearer at hand
-/// than the key.
+/// Returns the first page by text hash, then by key: mostly the same one in every crawl, whatever the order of ids. The
+/// hash is cheaper to load than the key.
 fn first(index: &SiteGraph, pages: impl Iterator<Item = UrlId>) -> Option<UrlId> {
     let told = pages.map(|page| (index.texts[page.0 as usize], page));
     let first = told.min_by(|(text, page), (other_text, other)| {

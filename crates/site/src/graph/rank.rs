@@ -1,4 +1,4 @@
-//! Internal PageRank: which pages the site's own links make important.
+//! Internal PageRank: importance of pages by the links of the site itself.
 
 use super::{PageFlags, SiteGraph, State, inlinks::Inlinks};
 
@@ -6,14 +6,13 @@ const NONE: u32 = u32::MAX;
 
 /// Probability of following a link.
 const DAMPING: f64 = 0.85;
-/// Rounds end when ranks change less than this in sum, or after [`ROUNDS`].
+/// Sum of rank changes below which the iteration ends; [`ROUNDS`] is the maximum number of iterations.
 const CLOSE: f64 = 1e-8;
 const ROUNDS: usize = 100;
-/// Redirects that are followed to find the page a link counts for.
+/// Maximum number of redirects followed to find the page that a link counts for.
 const MAX_HOPS: usize = 20;
 
-/// Percentile of each rank, 0 to 100: the share of the other nodes with a smaller rank. A node alone
-/// has 100.
+/// Returns the percentile of each rank, 0 to 100: the share of other nodes with a smaller rank. A single node has 100.
 pub(super) fn percentiles(ranks: &[f64]) -> Vec<u8> {
     let mut sorted = ranks.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -33,7 +32,7 @@ fn is_node(index: &SiteGraph, id: u32) -> bool {
     index.states[id as usize] == State::Html && index.flags[id as usize].contains(PageFlags::INTERNAL)
 }
 
-/// The page that a link to a URL counts for: of a redirect the one it ends at, of a page that names another as canonical that one.
+/// Returns the page that a link to a URL counts for: the end of its redirects, or the canonical of that page.
 fn credited(index: &SiteGraph, target: u32) -> Option<u32> {
     let mut at = target;
     for _ in 0..MAX_HOPS {
@@ -47,14 +46,14 @@ fn credited(index: &SiteGraph, target: u32) -> Option<u32> {
     canonical.filter(known).or_else(|| Some(at).filter(known))
 }
 
-/// Pages that link to each page, as far as that counts. Of a large site links are hundreds of megabytes, so those that are kept
-/// in any case are used as they are; only of pages for which links to other URLs count there are lists of their own.
+/// Pages that link to each page, as far as the links count. On a large site links take hundreds of megabytes, so the
+/// inlinks are used in place; only pages that links to other URLs count for have lists of their own.
 struct Linking<'i> {
     inlinks: &'i Inlinks,
-    /// By page, the end of its list in `joined`; ascending.
+    /// Pairs of a page and the end of its list in `joined`; ascending by page.
     lists: Vec<(u32, u32)>,
     joined: Vec<u32>,
-    /// URLs that links do not count for, though they are pages; ascending.
+    /// Pages that links to them do not count for; ascending.
     bypassed: Vec<u32>,
 }
 
@@ -63,7 +62,7 @@ impl<'i> Linking<'i> {
         let ids = 0..index.states.len() as u32;
         let is_moved =
             |id: &u32| index.redirects[*id as usize] != NONE || index.canonicals[*id as usize] != NONE;
-        // by the page that links to them count for
+        // pairs of the credited page and the URL whose links count for it
         let mut moved: Vec<(u32, u32)> = Vec::new();
         let mut bypassed = Vec::new();
         for id in ids.filter(is_moved) {
@@ -77,7 +76,7 @@ impl<'i> Linking<'i> {
         let of_each = || moved.chunk_by(|a, b| a.0 == b.0);
         let joined = moved.iter().map(|(_, id)| *id);
         let joined = joined.chain(of_each().map(|of_one| of_one[0].0));
-        // where most pages name others as canonical, as many as there are links: no more room than they need
+        // allocated exactly, since where most pages name another canonical, there are as many entries as links
         let most = joined.map(|id| inlinks.sources_of(id).len()).sum();
         let mut linking = Self {
             inlinks,
@@ -89,7 +88,7 @@ impl<'i> Linking<'i> {
         linking
     }
 
-    /// Makes the list of the page for which links to all of these count.
+    /// Builds the list of one page from the inlinks of all URLs that count for it.
     fn join(&mut self, index: &SiteGraph, moved: &[(u32, u32)]) {
         let page = moved[0].0;
         let own = Some(page).filter(|page| self.bypassed.binary_search(page).is_err());
@@ -104,7 +103,7 @@ impl<'i> Linking<'i> {
         self.lists.push((page, self.joined.len() as u32));
     }
 
-    /// Calls back with each page and who links to it: ascending, the top bit of those whose links are nofollow.
+    /// Calls `each` with each page and the sources of its links: ascending, the top bit set if the links are nofollow.
     fn each(&self, nodes: &[u32], mut each: impl FnMut(usize, &[u32])) {
         let mut lists = self.lists.iter().peekable();
         let mut bypassed = self.bypassed.iter().peekable();
@@ -132,14 +131,14 @@ fn followed(sources: &[u32]) -> impl Iterator<Item = u32> + '_ {
         .filter(|source| source & Inlinks::NOFOLLOW == 0)
 }
 
-/// Ranks internal HTML pages; they sum to 1. A link to a redirect counts for the page it ends at, a link to a page that names
-/// another as canonical counts for that one, and a link of a page to itself for none; what pages without links would pass on is
-/// spread evenly. By URL, the share of the whole and the percentile.
+/// Ranks internal HTML pages; the ranks sum to 1. A link to a redirect counts for the page where it ends, a link to a
+/// page with another canonical counts for the canonical, and a link of a page to itself does not count. The rank of
+/// pages without links is distributed evenly. Returns the rank and its percentile by URL.
 pub(super) fn ranks(index: &SiteGraph, inlinks: &Inlinks) -> (Vec<f32>, Vec<u8>) {
     let length = index.states.len();
     let nodes: Vec<u32> = (0..length as u32).filter(|id| is_node(index, *id)).collect();
     let linking = Linking::new(index, inlinks);
-    // by URL, so that nothing is passed on by what is no page
+    // by URL, so that URLs that are no pages pass on nothing
     let mut links = vec![0_u32; length];
     linking.each(&nodes, |_, sources| {
         followed(sources).for_each(|source| links[source as usize] += 1);
@@ -182,8 +181,8 @@ pub(super) fn ranks(index: &SiteGraph, inlinks: &Inlinks) -> (Vec<f32>, Vec<u8>)
     all
 }
 
-/// Computes the rank that redirects, pages without an answer and the like would have as pages: the share of those that link
-/// to them. Issues on them weigh by it; it is no part of the sum of 1.
+/// Computes the rank that redirects, failed URLs and the like would have as pages: the share of the pages that link to
+/// them. It weighs issues on these URLs and is not part of the sum of 1.
 fn rank_others(index: &SiteGraph, inlinks: &Inlinks, passed: &[f64], even: f64, all: &mut [f32]) {
     let is_other = |id: u32| {
         let id = id as usize;
@@ -192,7 +191,7 @@ fn rank_others(index: &SiteGraph, inlinks: &Inlinks, passed: &[f64], even: f64, 
     };
     for id in (0..all.len() as u32).filter(|id| is_other(*id)) {
         let shares = followed(inlinks.sources_of(id)).map(|source| DAMPING * passed[source as usize]);
-        // rounded once, so that the order of ids, which is that in which URLs became known, does not show
+        // rounded once, so that the result does not depend on the order of ids, in which URLs were discovered
         all[id as usize] = (even + shares.sum::<f64>()) as f32;
     }
 }
@@ -206,7 +205,8 @@ mod tests {
     use super::*;
     use crate::graph::edges::{EdgeKind, Edges};
 
-    /// A URL: whether it is a page of the site, where it redirects to, its canonical, what it links to.
+    /// A URL: whether it is a page of the site, its redirect target, its canonical, its links with whether each is
+    /// followed.
     type Url = (bool, Option<u32>, Option<u32>, BTreeSet<(u32, bool)>);
 
     const URLS: u32 = 9;
@@ -249,7 +249,7 @@ mod tests {
         (index, edges)
     }
 
-    /// Page by page, as it is defined.
+    /// Ranks computed page by page from the definition.
     fn defined(index: &SiteGraph, edges: &Edges) -> Vec<f64> {
         let nodes: Vec<u32> = (0..URLS).filter(|id| is_node(index, *id)).collect();
         let counted = |id: u32| -> BTreeSet<u32> {

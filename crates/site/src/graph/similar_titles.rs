@@ -1,4 +1,4 @@
-//! Pages that are about the same by their titles and first headings.
+//! Pages about the same topic, judged by titles and first headings.
 
 use hashbrown::HashMap;
 use searchwright_text::{self as text, is_cjk};
@@ -6,33 +6,33 @@ use searchwright_text::{self as text, is_cjk};
 use super::near_duplicates::{Groups, Pairs, buckets};
 use crate::page::HtmlFacts;
 
-/// Words kept of title and heading.
+/// Maximum number of words kept of title and heading.
 const WORDS: usize = 24;
-/// Words below which nothing is said.
+/// Minimum number of words for a comparison.
 const MIN_WORDS: usize = 2;
 /// Separators between a title and the name of its site.
 const SEPARATORS: [&str; 5] = [" | ", " – ", " — ", " · ", " - "];
-/// Words with a digit: they tell the parts of a series apart.
+/// Bit of words with a digit, which distinguish the parts of a series.
 const NUMBER: u32 = 1 << 31;
 
-/// Purpose of a page, as far as it is stated.
+/// Purpose of a page, as far as it is declared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 enum Intent {
     Unknown,
-    /// To be read.
+    /// Content to read.
     Article,
-    /// To be bought.
+    /// An offer to buy.
     Product,
 }
 
-/// The words of all pages that may be in the index.
+/// Title words of all indexable pages.
 #[derive(Debug, Default)]
 pub(super) struct TitleWords {
-    /// Page, and a hash of its language and what it is for; no page for what was taken back.
+    /// Pairs of a page and a value made of its language and intent; [`NONE`] replaces a page that was removed.
     pages: Vec<(u32, u32)>,
     ends: Vec<u32>,
-    /// Hashes of words, for each page ascending.
+    /// Hashes of words, ascending per page.
     words: Vec<u32>,
 }
 
@@ -76,14 +76,14 @@ impl TitleWords {
         self.ends.push(self.words.len() as u32);
     }
 
-    /// Takes a page back that is added anew.
+    /// Removes a page, because it is added again.
     pub fn remove(&mut self, id: u32) {
         if let Some(page) = self.pages.iter_mut().find(|page| page.0 == id) {
             page.0 = NONE;
         }
     }
 
-    /// Leaves out what does not count any more.
+    /// Removes pages that do not count any more.
     pub fn retain(&mut self, counts: impl Fn(u32) -> bool) {
         for page in self
             .pages
@@ -99,10 +99,10 @@ impl TitleWords {
         &self.words[start..self.ends[i] as usize]
     }
 
-    /// Pages in one language and for one purpose that have at least this share of words in common, and all numbers.
+    /// Groups pages in one language and with one intent that share at least this share of words, and all numbers.
     ///
-    /// Two such sets have a word in common among the few rarest of each, so that only those are looked up (Chaudhuri, Ganti
-    /// and Kaushik, "A Primitive Operator for Similarity Joins in Data Cleaning", ICDE 2006).
+    /// Two such sets have a word in common among the few rarest words of each, so only those are looked up (Chaudhuri,
+    /// Ganti and Kaushik, "A Primitive Operator for Similarity Joins in Data Cleaning", ICDE 2006).
     pub fn groups(self, least: f64) -> Groups {
         let mut order: Vec<u32> = (0..self.pages.len() as u32)
             .filter(|i| self.pages[*i as usize].0 != NONE)
@@ -127,7 +127,7 @@ impl TitleWords {
         }
         let count = |word: &u32| counts.get(word).copied().unwrap_or(0);
         let looked_up = |words: usize| words - (least * words as f64).ceil() as usize + 1;
-        // of a large site many: no more room than they need
+        // allocated exactly, since a large site has many entries
         let most = things.iter().map(|i| looked_up(set(*i).words.len())).sum();
         let mut entries: Vec<(u32, u32)> = Vec::with_capacity(most);
         let mut rare = Vec::new();
@@ -136,7 +136,7 @@ impl TitleWords {
             rare.extend_from_slice(set(*i).words);
             rare.sort_unstable_by_key(|word| (count(word), *word));
             let rarest = rare.iter().take(looked_up(rare.len()));
-            // what one alone has is in no other
+            // a word of a single set has no match
             let shared = rarest.filter(|word| count(word) > 1);
             entries.extend(shared.map(|word| (*word, thing as u32)));
         }
@@ -151,14 +151,14 @@ impl TitleWords {
     }
 }
 
-/// The words of a title and heading, with a hash of their language and intent.
+/// Words of a title and heading, with a value made of their language and intent.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct TitleSet<'t> {
     kind: u32,
     words: &'t [u32],
 }
 
-/// Share that two sets have in common, where they may be alike.
+/// Returns the Jaccard similarity of two sets, or `None` if language, intent or numbers differ.
 fn shared_words(a: TitleSet<'_>, b: TitleSet<'_>) -> Option<f64> {
     if a.kind != b.kind {
         return None;
@@ -177,7 +177,7 @@ fn words(folded: &str) -> impl Iterator<Item = u32> + '_ {
         .split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty());
     words.flat_map(|word| {
-        // where there are no spaces, every character counts
+        // in scripts without spaces every character is a word
         let single = word.chars().next().is_some_and(is_cjk);
         let whole = (!single).then_some(word);
         let parts = single.then(|| word.split("").filter(|part| !part.is_empty()));

@@ -93,7 +93,7 @@ fn the_three_page_example() {
 
 #[test]
 fn links_to_redirects_and_copies_count_for_where_they_end() {
-    // 1 redirects to 2, 3 names 4 as canonical; so 0 links to 2 and 4 in effect, twice or not.
+    // 1 redirects to 2, 3 names 4 as canonical; so 0 links to 2 and 4 in effect, each perhaps twice
     let redirect = page(
         1,
         Outcome::Redirect {
@@ -119,7 +119,7 @@ fn links_to_redirects_and_copies_count_for_where_they_end() {
     let index = index(&pages);
     let ranks = ranks(&index);
     assert!(ranks[2] == ranks[4] && ranks[3] < ranks[2]);
-    // the redirect weighs what the one link to it gives, and is no part of the whole
+    // the redirect has the rank that its one inlink passes on, outside the sum of 1
     assert!(ranks[1] > ranks[3] && ranks[1] <= ranks[2], "{ranks:?}");
     assert!((ranks.iter().sum::<f64>() - ranks[1] - 1.0).abs() < 1e-3);
     assert_eq!(
@@ -279,7 +279,7 @@ fn soft_404s_are_told_by_words_and_by_probe() {
 
 #[test]
 fn text_of_most_pages_is_no_soft_404() {
-    // a page of words that all share, and some of its own
+    // texts with words that all pages share, and some of their own
     let with = |id: u32, own: usize| {
         let text: String = (0..200)
             .map(|i| {

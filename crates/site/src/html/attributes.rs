@@ -6,12 +6,12 @@ use searchwright_text as text;
 
 use super::entities::{self, In};
 
-/// Longest URL kept as written, in characters; what is longer is a `data:` URL or an attack.
+/// Maximum length of a URL kept as written, in characters; a longer one is a `data:` URL or an attack.
 pub(crate) const HREF: usize = 2_048;
 
-/// Attributes kept of one tag, whatever they are; of what follows those that someone asks for.
+/// Number of attributes of a tag kept unconditionally; beyond it only those in [`ASKED`].
 const MAX_ATTRIBUTES: usize = 128;
-/// Names that reading asks for.
+/// Attribute names that the reader uses.
 const ASKED: [&str; 39] = [
     "action",
     "alt",
@@ -57,9 +57,9 @@ const ASKED: [&str; 39] = [
 /// One attribute, as written.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Attribute<'a> {
-    /// Name, in the case it was written.
+    /// Name in the case it was written.
     pub name: &'a str,
-    /// Value with character references in it; empty when there is none.
+    /// Value with its character references not decoded; empty if there is none.
     pub value: &'a str,
 }
 
@@ -69,11 +69,11 @@ impl Attribute<'_> {
     }
 }
 
-/// The attributes of the tag that was read last.
+/// Attributes of the last tag that was read.
 #[derive(Debug, Default)]
 pub(crate) struct Kept<'a> {
     all: Vec<Attribute<'a>>,
-    /// Places in [`ASKED`] of those that were looked for once there was no more room: of one name the first counts.
+    /// Bits of indexes in [`ASKED`] seen since the list was full: the first attribute of a name counts.
     looked_for: u64,
 }
 
@@ -112,7 +112,7 @@ impl<'a> Kept<'a> {
 pub(crate) struct Attributes<'t, 'a>(pub &'t [Attribute<'a>]);
 
 impl<'a> Attributes<'_, 'a> {
-    /// Value as written; the first of several.
+    /// Returns the value as written; the first one if the name repeats.
     pub fn raw(self, name: &str) -> Option<&'a str> {
         debug_assert!(ASKED.contains(&name), "{name} is not kept wherever it stands");
         self.0.iter().find(|a| a.is(name)).map(|a| a.value)
@@ -122,7 +122,7 @@ impl<'a> Attributes<'_, 'a> {
         self.raw(name).is_some()
     }
 
-    /// Value with its character references decoded and its ends trimmed.
+    /// Returns the value, trimmed and with its character references decoded.
     pub fn get(self, name: &str) -> Option<Cow<'a, str>> {
         self.raw(name)
             .map(|value| match entities::decode(value, In::Attribute) {
@@ -131,7 +131,7 @@ impl<'a> Attributes<'_, 'a> {
             })
     }
 
-    /// A URL, cut where none is that long.
+    /// Returns a URL value, cut to [`HREF`] characters.
     pub fn url(self, name: &str) -> Option<Cow<'a, str>> {
         self.get(name).map(|url| match url {
             Cow::Borrowed(url) => Cow::Borrowed(text::cut(url, HREF)),
@@ -153,7 +153,7 @@ impl<'a> Attributes<'_, 'a> {
     }
 }
 
-/// Without white space around it, which few values have.
+/// Trims white space, which few values have around them.
 fn trimmed(value: &str) -> &str {
     match value.as_bytes() {
         [first, .., last] if first.is_ascii_graphic() && last.is_ascii_graphic() => value,

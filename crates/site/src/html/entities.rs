@@ -1,20 +1,20 @@
-//! Character references (`&amp;`, `&#8217;`) to characters, as the HTML standard reads them
-//! (13.2.5.72): by the longest known name, and without a semicolon where the old web left it out.
+//! Decodes character references (`&amp;`, `&#8217;`) by the HTML standard (13.2.5.72): by the longest known name, and
+//! without a semicolon where legacy names allow it.
 
 use std::{borrow::Cow, sync::LazyLock};
 
 use searchwright_text::simd::find_near;
 
-/// Names, sorted: `name[!] code-points`; `!` marks those known without a semicolon. From the
-/// standard's own list, https://html.spec.whatwg.org/entities.json.
+/// Sorted names as `name[!] code-points`; `!` marks names valid without a semicolon. From the list of the standard,
+/// https://html.spec.whatwg.org/entities.json.
 const NAMES: &str = include_str!("../../data/entities.txt");
-/// Longest name that is known without a semicolon, and longest of all.
+/// Length of the longest name valid without a semicolon; [`MAX_NAME_BYTES`] is that of the longest name.
 const MAX_BARE_NAME_BYTES: usize = 6;
 const MAX_NAME_BYTES: usize = 31;
 
 struct Named {
     name: &'static str,
-    /// Known without a semicolon.
+    /// Whether the name is valid without a semicolon.
     bare: bool,
     /// Hexadecimal code points.
     points: &'static str,
@@ -41,16 +41,16 @@ fn named(name: &str) -> Option<&'static Named> {
         .map(|i| &names[i])
 }
 
-/// Place of a reference.
+/// Context of a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum In {
     /// In text.
     Text,
-    /// In an attribute, where `?a=1&copy=2` is an address and no copyright sign.
+    /// In an attribute, where `?a=1&copy=2` is a URL without a copyright sign.
     Attribute,
 }
 
-/// The text with its references replaced; borrowed when there are none.
+/// Decodes the references in a text; borrowed if there are none.
 pub(crate) fn decode(text: &str, place: In) -> Cow<'_, str> {
     let Some(first) = find_near(b'&', text.as_bytes()) else {
         return Cow::Borrowed(text);
@@ -74,7 +74,7 @@ pub(crate) fn decode(text: &str, place: In) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Writes what the reference at the start of `rest` stands for; returns its length, 0 when it is none.
+/// Decodes the reference at the start of `rest`; returns its length in bytes, 0 if it is none.
 fn reference(out: &mut String, rest: &str, place: In) -> usize {
     let bytes = rest.as_bytes();
     if bytes.get(1) == Some(&b'#') {
@@ -87,7 +87,7 @@ fn reference(out: &mut String, rest: &str, place: In) -> usize {
         .count();
     let name = &rest[1..=length];
     if bytes.get(1 + length) == Some(&b';') {
-        // nearly every reference there is
+        // covers nearly all references
         let common = match name {
             "amp" => "&",
             "lt" => "<",
@@ -149,7 +149,8 @@ fn numeric(out: &mut String, bytes: &[u8]) -> usize {
     start + count + usize::from(bytes.get(start + count) == Some(&b';'))
 }
 
-/// The standard reads the C1 controls as Windows does, and what is no character as U+FFFD.
+/// Returns the character of a numeric reference. The standard maps the C1 controls as Windows does, and invalid code
+/// points to U+FFFD.
 fn character(value: u32) -> char {
     #[rustfmt::skip]
     const WINDOWS: [u16; 32] = [

@@ -1,15 +1,15 @@
-//! Ends of comments and of the texts of scripts, styles and titles.
+//! Finds the end of comments, and of the text in scripts, styles and titles.
 
 use memchr::memchr;
 
 use super::tags::Tag;
 
-/// White space between attributes.
+/// Whether a byte is white space between attributes.
 pub(crate) const fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b'\x0c')
 }
 
-/// Length of a comment after its `<!--`, its end included.
+/// Returns the length of a comment after its `<!--`, including its end.
 pub(crate) fn comment_length(rest: &[u8]) -> usize {
     if rest.starts_with(b">") {
         return 1;
@@ -28,7 +28,7 @@ pub(crate) fn comment_length(rest: &[u8]) -> usize {
     rest.len()
 }
 
-/// Length of raw or escapable text up to the end tag of its element.
+/// Returns the length of raw or escapable text up to the end tag of its element.
 pub(crate) fn raw_length(rest: &[u8], tag: Tag) -> usize {
     let mut from = 0;
     while let Some(found) = memchr(b'<', &rest[from..]) {
@@ -41,7 +41,7 @@ pub(crate) fn raw_length(rest: &[u8], tag: Tag) -> usize {
     rest.len()
 }
 
-/// Whether `/name` and a delimiter stand here.
+/// Whether the bytes begin with `/name` and a delimiter.
 fn closes(rest: &[u8], tag: Tag) -> bool {
     rest.first() == Some(&b'/') && is_word(&rest[1..], tag)
 }
@@ -53,8 +53,8 @@ fn is_word(rest: &[u8], tag: Tag) -> bool {
         && (is_space(rest[name.len()]) || matches!(rest[name.len()], b'/' | b'>'))
 }
 
-/// Length of a script up to its end tag, with the standard's old courtesy to scripts in comments:
-/// after `<!--`, a `<script>` must be closed before `</script>` ends the element again.
+/// Returns the length of a script up to its end tag, with the standard's legacy rule for scripts in comments: after
+/// `<!--`, a nested `<script>` must be closed before `</script>` ends the element.
 pub(crate) fn script_length(rest: &[u8]) -> usize {
     let mut escaped = false;
     let mut double = false;

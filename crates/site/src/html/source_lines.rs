@@ -2,7 +2,7 @@
 
 use searchwright_text as text;
 
-/// Line numbers by counting forward.
+/// Computes line numbers by counting forward.
 pub(crate) struct LineCounter<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -18,7 +18,7 @@ impl<'a> LineCounter<'a> {
         }
     }
 
-    /// 1-based line of a byte that lies no further back than the last one asked for.
+    /// Returns the 1-based line of a byte; positions must not decrease between calls.
     pub(crate) fn line_at(&mut self, at: usize) -> u32 {
         let passed = self.bytes.get(self.at..at).unwrap_or_default();
         self.line += text::simd::count(passed, |b| b == b'\n') as u32;

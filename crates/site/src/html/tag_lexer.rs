@@ -1,5 +1,5 @@
-//! One tag as it is written, from its name to its `>`. Most names have fewer than eight letters: where they end is seen in
-//! eight bytes at once, without a branch for each letter.
+//! Lexes one tag from its name to its `>`. Most names have fewer than eight letters, so their end is found in eight
+//! bytes at once, without a branch for each letter.
 
 use searchwright_text::simd::find_near;
 
@@ -9,7 +9,7 @@ use super::{
     tags::Tag,
 };
 
-/// Bytes that end the name of an element or, as an equals sign does, that of an attribute.
+/// Bytes that end an element name; an attribute name also ends at an equals sign.
 static ENDS_NAME: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0;
@@ -21,19 +21,19 @@ static ENDS_NAME: [bool; 256] = {
 };
 
 const ONES: u64 = u64::from_le_bytes([1; 8]);
-/// Letters have this bit, and nothing that ends a name.
+/// Bit that every letter has, and no byte that ends a name.
 const LETTER: u64 = u64::from_le_bytes([0x40; 8]);
 
-/// A tag that was read.
+/// A tag that was lexed.
 pub(crate) struct LexedTag {
     pub tag: Tag,
     pub name_end: usize,
-    /// After the `>`.
+    /// Position after the `>`.
     pub end: usize,
     pub self_closing: bool,
 }
 
-/// Reads a tag whose name begins there; `None` when the document ends before its `>`.
+/// Lexes a tag whose name begins at `from`; `None` if the document ends before its `>`.
 pub(crate) fn read<'a>(html: &'a str, from: usize, attributes: Option<&mut Kept<'a>>) -> Option<LexedTag> {
     let bytes = html.as_bytes();
     let (tag, name_end) = match known_name(bytes, from) {
@@ -59,19 +59,19 @@ pub(crate) fn read<'a>(html: &'a str, from: usize, attributes: Option<&mut Kept<
     })
 }
 
-/// A short name of an element that is known, before a space or the end of the tag.
+/// Returns a known element with a short name that ends with a space or `>`.
 fn known_name(bytes: &[u8], from: usize) -> Option<(Tag, usize)> {
     let eight = eight(bytes, from)?;
     let letters = (equal(eight, b'>') | equal(eight, b' ')).trailing_zeros() / 8;
     if letters == 8 {
         return None;
     }
-    // nothing that is known has in it what ends a name
+    // no known name contains a byte that ends a name
     let tag = Tag::of_short(eight, letters);
     (tag != Tag::Other).then_some((tag, from + letters as usize))
 }
 
-/// End of the name of an attribute that is short, of letters only, and has a value; it is of one letter at least.
+/// Returns the end of a short attribute name of one letter or more, if it has only letters and an equals sign follows.
 fn name_of_value(bytes: &[u8], from: usize) -> Option<usize> {
     let eight = eight(bytes, from)?;
     let letters = equal(eight, b'=').trailing_zeros() / 8;
@@ -83,14 +83,14 @@ fn eight(bytes: &[u8], from: usize) -> Option<u64> {
     Some(u64::from_le_bytes(*bytes.get(from..)?.first_chunk()?))
 }
 
-/// The highest bit of the first byte that is this one; what is set behind it says nothing.
+/// Sets the highest bit of the first byte that equals `byte`; bits of later bytes are meaningless.
 const fn equal(eight: u64, byte: u8) -> u64 {
     let rest = eight ^ (ONES * byte as u64);
     // the lowest byte that is 0 borrows first
     rest.wrapping_sub(ONES) & !rest & (ONES << 7)
 }
 
-/// Reads what stands behind a name. Where the tag ends, and whether it closes itself.
+/// Reads the attributes after a name. Returns the end of the tag, and whether it is self-closing.
 fn rest<'a>(html: &'a str, name_end: usize, mut attributes: Option<&mut Kept<'a>>) -> Option<(usize, bool)> {
     let bytes = html.as_bytes();
     let mut push = |name: &'a str, value: &'a str| {
@@ -112,7 +112,7 @@ fn rest<'a>(html: &'a str, name_end: usize, mut attributes: Option<&mut Kept<'a>
         if let Some(end) = name_of_value(bytes, i) {
             i = end;
         } else {
-            // a name may begin with `=`, and contain anything but these
+            // a name may begin with `=` and contain any byte but these
             i += 1;
             while !ENDS_NAME[usize::from(*bytes.get(i)?)] && bytes[i] != b'=' {
                 i += 1;
@@ -134,7 +134,7 @@ fn rest<'a>(html: &'a str, name_end: usize, mut attributes: Option<&mut Kept<'a>
                 i = start + find_near(first, &bytes[start..])?;
                 value = &html[start..i];
                 i += 1;
-                // a slash right after the quote is no part of a value, so `<br a=""/>` closes itself
+                // a slash right after the quote is not part of the value, so `<br a=""/>` is self-closing
             } else if first != b'>' {
                 let start = i;
                 while !is_space(*bytes.get(i)?) && bytes[i] != b'>' {
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Bytes that end names are anywhere, and so are letters outside ASCII.
+        /// Covers bytes that end names at any position, and letters outside ASCII.
         #[test]
         fn names_end_where_they_end_byte_by_byte(text in "[a-zA-Z0-9é=>/ \t\n-]{0,12}") {
             let bytes = text.as_bytes();

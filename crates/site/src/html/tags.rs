@@ -1,24 +1,24 @@
-//! The elements of HTML that mean something to a reader, and what each does to those around it.
+//! HTML elements that the reader knows, and their effect on the elements around them.
 
-/// On its own: no content, no end tag.
+/// Void element: no content, no end tag.
 const VOID: u8 = 1;
 /// "Special" in the HTML standard: an inline end tag does not reach past it.
 const SPECIAL: u8 = 2;
-/// Its start tag ends an open paragraph.
+/// The start tag closes an open paragraph.
 const CLOSES_P: u8 = 4;
-/// Text before and after it are different words.
+/// Separates words: text before and after it is not joined.
 const BREAK: u8 = 8;
-/// May stand in the head.
+/// Allowed in the head.
 const HEAD: u8 = 16;
-/// Its start tag ends SVG or MathML content.
+/// The start tag ends SVG or MathML content.
 const LEAVES_FOREIGN: u8 = 32;
-/// A paragraph, list item or cell is looked for no further up than this.
+/// Limits the upward search for an open paragraph, list item or cell.
 const BARRIER: u8 = 64;
 
 const BLOCK: u8 = SPECIAL | CLOSES_P | BREAK;
 
-/// First eight bytes of a name in lower case. Names of letters, digits and hyphens only differ
-/// when this differs, as long as they are no longer.
+/// Packs the first eight bytes of a name in lower case. For names of letters, digits and hyphens up to that length, the
+/// result is unique.
 const fn pack(name: &[u8]) -> u64 {
     let mut packed = 0;
     let mut i = 0;
@@ -29,9 +29,9 @@ const fn pack(name: &[u8]) -> u64 {
     packed
 }
 
-/// Places for names, many more than there are names, so that each has one of its own.
+/// Size of the hash table, many times the number of names, so that there are no collisions.
 const PLACES: usize = 1024;
-/// Factor that gives them places: any odd number for which all are different ones.
+/// Hash factor: any odd number without collisions.
 const SPREAD: u64 = 0x61aa_d474_44e1_ecbb;
 
 const fn place(packed: u64) -> usize {
@@ -40,7 +40,7 @@ const fn place(packed: u64) -> usize {
 
 macro_rules! tags {
     ($($variant:ident $name:literal $kind:expr;)*) => {
-        /// An element's name. Those that nothing here asks for are `Other`.
+        /// Name of an element. Names that the reader does not use are `Other`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(u8)]
         pub(crate) enum Tag { Other, $($variant,)* }
@@ -119,13 +119,13 @@ static PLACED: [Tag; PLACES] = {
 };
 
 impl Tag {
-    /// Number of tags, `Other` included.
+    /// Number of tags, including `Other`.
     pub const COUNT: usize = KINDS.len();
 
-    /// The element of this name, in any case.
+    /// Returns the element of a name in any case.
     pub fn from_name(name: &[u8]) -> Self {
         let tag = Self::packed(pack(name));
-        // names beyond eight bytes share their packed form with longer ones
+        // a name beyond eight bytes shares its packed form with others
         if name.len() == tag.name().len()
             && (name.len() <= 8 || name.eq_ignore_ascii_case(tag.name().as_bytes()))
         {
@@ -135,13 +135,13 @@ impl Tag {
         }
     }
 
-    /// Tag with a name of fewer than eight letters, which are the first of these eight bytes.
+    /// Returns the element with a name of fewer than eight letters, which begin the eight bytes.
     pub fn of_short(eight: u64, letters: u32) -> Self {
         const SMALL: u64 = u64::from_le_bytes([0x20; 8]);
         Self::packed((eight | SMALL) & ((1 << (8 * letters)) - 1))
     }
 
-    /// One whose name begins so.
+    /// Returns the element whose packed name this is.
     fn packed(packed: u64) -> Self {
         let tag = PLACED[place(packed)];
         if PACKED[tag as usize] == packed {
@@ -151,7 +151,7 @@ impl Tag {
         }
     }
 
-    /// Lower-case name; empty for `Other`.
+    /// Returns the name in lower case; empty for `Other`.
     pub fn name(self) -> &'static str {
         NAMES[self as usize]
     }
@@ -188,7 +188,7 @@ impl Tag {
         self.is(BARRIER)
     }
 
-    /// 1 to 6 for `h1` to `h6`.
+    /// Returns 1 to 6 for `h1` to `h6`.
     pub const fn heading_level(self) -> Option<u8> {
         match self {
             Self::H1 | Self::H2 | Self::H3 | Self::H4 | Self::H5 | Self::H6 => {

@@ -1,10 +1,9 @@
-//! Cuts HTML into tags and texts: the tokenization part of the HTML standard (13.2.5), for reading only.
+//! Splits HTML into tags and texts: tokenization as in the HTML standard (13.2.5), for reading only.
 //!
-//! Written here because reading pages is most of what a crawl computes. A rewriter such as `lol_html`
-//! must keep every byte of its input, and its text chunks alone cost more than everything this crate
-//! does with a page; `examples/read_page.rs` prints the figures side by side, and the test below
-//! holds the two against each other on arbitrary input. One forward pass: no byte is looked at more than
-//! a constant number of times, whatever the page holds.
+//! Written here because parsing pages is most of the computation of a crawl. A rewriter such as `lol_html` must keep
+//! every byte of its input, and its text chunks alone cost more than everything this crate does with a page;
+//! `examples/read_page.rs` prints both figures, and the test below compares the two on arbitrary input. One forward
+//! pass: no byte is examined more than a constant number of times, whatever the page contains.
 
 use memchr::{memchr, memmem};
 use searchwright_text::simd::find_near;
@@ -16,7 +15,7 @@ use super::{
     tags::Tag,
 };
 
-/// Nesting of SVG and MathML inside each other that is followed.
+/// Maximum nesting of SVG and MathML that is tracked.
 const MAX_NAMESPACES: usize = 64;
 
 /// A piece of a document.
@@ -26,9 +25,9 @@ pub(crate) enum Token<'a> {
     Start(StartTag<'a>),
     /// `</name>`.
     End(Tag),
-    /// Text, character references not decoded.
+    /// Text with its character references not decoded.
     Text(&'a str, TextKind),
-    /// `<!doctype …>`, what stands after `<!`.
+    /// `<!doctype …>`: the text after `<!`.
     Doctype(&'a str),
 }
 
@@ -36,15 +35,15 @@ pub(crate) enum Token<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StartTag<'a> {
     pub tag: Tag,
-    /// As written.
+    /// Name as written.
     pub name: &'a str,
-    /// Byte offset of its `<`.
+    /// Byte offset of the `<`.
     pub at: usize,
-    /// The whole tag.
+    /// Source of the whole tag.
     pub source: &'a str,
-    /// Nothing will stand in it: void, or self-closing in SVG and MathML.
+    /// Whether the element has no content: void, or self-closing in SVG and MathML.
     pub empty: bool,
-    /// In SVG or MathML: a `title` there is no page title.
+    /// Whether the element is in SVG or MathML, where a `title` is no page title.
     pub foreign: bool,
 }
 
@@ -55,7 +54,7 @@ pub(crate) enum TextKind {
     Data,
     /// Content of `title` or `textarea`.
     Escapable(Tag),
-    /// Content of `script`, `style` and their like: no character references.
+    /// Content of `script`, `style` and similar elements, without character references.
     Raw(Tag),
     /// A CDATA section in SVG or MathML.
     Cdata,
@@ -89,12 +88,12 @@ impl<'a> Tokenizer<'a> {
         }
     }
 
-    /// Attributes of the last start tag, in order; a name may occur twice, the first counts.
+    /// Returns the attributes of the last start tag, in order; a name may repeat, and the first one counts.
     pub fn attributes(&self) -> &[Attribute<'a>] {
         self.attributes.all()
     }
 
-    /// The next token; `None` at the end. A tag that the document ends in is not one.
+    /// Returns the next token; `None` at the end. An incomplete tag at the end of the document is dropped.
     pub fn next(&mut self) -> Option<Token<'a>> {
         if let Some(kind) = self.inside.take() {
             let rest = &self.html[self.at..];
@@ -141,7 +140,7 @@ impl<'a> Tokenizer<'a> {
         (start < bytes.len()).then(|| Token::Text(&self.html[start..], TextKind::Data))
     }
 
-    /// Reads what begins with the `<` at `open`.
+    /// Reads the markup that begins with the `<` at `open`.
     fn markup(&mut self, open: usize) -> LexedMarkup<'a> {
         let bytes = self.html.as_bytes();
         match bytes[open + 1] {
@@ -266,7 +265,7 @@ impl<'a> Tokenizer<'a> {
         }
     }
 
-    /// Follows a start tag into or out of SVG and MathML, as far as that can be told without a tree.
+    /// Tracks a start tag into or out of SVG and MathML, as far as possible without a tree.
     fn enter(&mut self, tag: Tag, self_closing: bool) {
         let namespace = self.namespace();
         let entered = match tag {
@@ -304,9 +303,9 @@ impl<'a> Tokenizer<'a> {
 
 enum LexedMarkup<'a> {
     Token(Token<'a>),
-    /// A comment or the like.
+    /// A comment or other markup without a token.
     Nothing,
-    /// The document ends inside.
+    /// Incomplete markup at the end of the document.
     End,
 }
 

@@ -5,7 +5,7 @@ use proptest::prelude::{Just, Strategy, any, prop_assert_eq, prop_assume, prop_o
 
 use super::{TextKind, Token, Tokenizer};
 
-/// One line per start tag and per text.
+/// Returns one line per start tag and per text.
 fn ours(html: &str) -> String {
     let mut out = String::new();
     let mut tokens = Tokenizer::new(html);
@@ -78,7 +78,7 @@ fn theirs(html: &str) -> String {
     out.into_inner().0
 }
 
-/// Comments split a text for one and not for the other: compare the texts joined.
+/// Compares joined texts, because comments split a text for one tokenizer and not for the other.
 fn joined(lines: &str) -> String {
     lines.replace("\"\n\"", "")
 }

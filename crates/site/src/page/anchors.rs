@@ -20,13 +20,14 @@ impl<'a> Reader<'a, '_> {
         } else if !attributes.has("role")
             && (attributes.has("onclick") || !attributes.has("name") && !attributes.has("id"))
         {
-            // a name or an id makes it a target, unless a click does something; a role makes it some other control
+            // a name or an id makes it a link target, unless a click handler does something; a role makes it another
+            // control
             self.uncrawlable(start.source);
         }
     }
 
-    /// Target and flags of a link that is kept: each up to the limit, and as many again that lead where none of the
-    /// page did before, or not so, so that a table of contents hides no page.
+    /// Returns target and flags of a link that is kept: every link up to the limit, and up to as many again with a new
+    /// target or a new rel, so that a long table of contents does not hide pages.
     fn wanted(&mut self, href: &str, rel: u8) -> Option<(Option<UrlId>, u8)> {
         let (kept, limit) = (self.out.links.len(), self.limits.links);
         if kept >= limit.saturating_mul(2) {
@@ -77,7 +78,7 @@ impl<'a> Reader<'a, '_> {
         if let Some((target, flags)) = self.wanted(&href, rel) {
             index = Some(self.out.links.len());
             let line = self.line(start.at);
-            // an area has no content to take its text from
+            // an area has no content, its text is `alt`
             let anchor = if start.tag == Tag::Area {
                 let alt = attributes
                     .get("alt")

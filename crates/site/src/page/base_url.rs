@@ -4,7 +4,7 @@ use url::Url;
 
 use super::{HtmlFacts, PageFacts};
 
-/// The URL that URLs of a page are relative to.
+/// Returns the base URL that URLs of a page are relative to.
 pub(crate) fn base_url(facts: &PageFacts, html: &HtmlFacts) -> Option<Url> {
     let url = Url::parse(&facts.url).ok()?;
     let base = html.base.as_ref().and_then(|base| url.join(base).ok());

@@ -1,22 +1,23 @@
-//! Whether a page names who wrote it.
+//! Mentions of an author in the source of a page.
 
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
-/// Words by which a page names who wrote it.
+/// Words that mark an author.
 static AUTHORS: LazyLock<[Finder<'static>; 2]> = LazyLock::new(|| ["author", "byline"].map(Finder::new));
 
-/// Parts that the names of all types of articles hold.
+/// Parts of the names of all article types; an escape may stand for any of them.
 static ARTICLES: LazyLock<[Finder<'static>; 4]> =
     LazyLock::new(|| ["Article", "Posting", "Report", "\\u"].map(Finder::new));
 
-/// Whether JSON-LD may be of an article, of which alone it matters who wrote it; an escape may stand for anything.
+/// Whether JSON-LD may describe an article, the only case in which the author matters.
 pub(crate) fn names_article(source: &str) -> bool {
     ARTICLES.iter().any(|word| word.find(source.as_bytes()).is_some())
 }
 
-/// Mentions of an author: rel, itemprop, class or meta name alike. Scripts speak of authority and authorization too.
+/// Returns the end of each mention of an author, in rel, itemprop, class or meta name. Leaves out words that scripts
+/// use, such as authority and authorization.
 pub(super) fn authors(source: &str) -> impl Iterator<Item = usize> {
     const OTHERS: [&[u8]; 4] = [b"ity", b"iz", b"is", b"ing"];
     let source = source.as_bytes();

@@ -1,5 +1,5 @@
-//! Bytes to text: byte order mark, then the HTTP header, then `<meta>` or an XML declaration in the first 1,024 bytes,
-//! then what the bytes look like (HTML standard 13.2.3.2). UTF-8 is borrowed, so that the body is not held twice.
+//! Decodes bodies: byte order mark, then the HTTP header, then `<meta>` or an XML declaration in the first 1,024 bytes,
+//! then detection from the bytes (HTML standard 13.2.3.2). UTF-8 is borrowed, so that the body is not held twice.
 
 use std::borrow::Cow;
 
@@ -12,10 +12,10 @@ use crate::html::{
     tokenizer::{Token, Tokenizer},
 };
 
-/// Bytes in which a declaration is looked for.
+/// Number of bytes searched for a declaration.
 const PRESCAN: usize = 1_024;
 
-/// The body as text, and how it was read.
+/// Returns the body as text, with the encoding used and declared.
 pub(super) fn decode<'a>(body: &'a [u8], content_type: Option<&str>) -> (Cow<'a, str>, Charset) {
     let bom = Encoding::for_bom(body);
     let header = content_type.and_then(charset_in);
@@ -41,9 +41,9 @@ pub(super) fn decode<'a>(body: &'a [u8], content_type: Option<&str>) -> (Cow<'a,
     (text, charset)
 }
 
-/// The body when it is UTF-8; a last character may be cut off, as the body may.
+/// Returns the body if it is UTF-8; an incomplete last character is dropped, since the body may be cut.
 fn utf_8(body: &[u8]) -> Option<&str> {
-    // the same as below, many bytes at a time
+    // same as below, many bytes at a time
     if let Some(Cow::Borrowed(text)) = UTF_8.decode_without_bom_handling_and_without_replacement(body) {
         return Some(text);
     }
@@ -57,16 +57,16 @@ fn utf_8(body: &[u8]) -> Option<&str> {
 /// Encoding that a document declares.
 #[derive(Default)]
 struct Declared {
-    /// As written.
+    /// Label as written.
     label: Option<Box<str>>,
-    /// `None` where nobody knows the label.
+    /// Encoding of the label; `None` if the label is unknown.
     encoding: Option<&'static Encoding>,
 }
 
 impl Declared {
     fn from_label(label: &str) -> Self {
         let encoding = Encoding::for_label(label.as_bytes());
-        // a declaration that can be read is not in UTF-16
+        // a declaration that is readable as ASCII is not in UTF-16
         let impossible = |encoding| encoding == UTF_16LE || encoding == UTF_16BE;
         Self {
             label: Some(label.into()),
@@ -75,7 +75,8 @@ impl Declared {
     }
 }
 
-/// The charset that the first 1,024 bytes name. In HTML a `<meta>` comes before the XML declaration; in XML it says nothing.
+/// Returns the charset declared in the first 1,024 bytes. In HTML a `<meta>` takes precedence over an XML declaration;
+/// in XML it has no effect.
 fn declared(body: &[u8], is_xml: bool) -> Declared {
     let head = &body[..body.len().min(PRESCAN)];
     let utf_16 = |encoding: &'static Encoding| Declared {
@@ -94,7 +95,7 @@ fn declared(body: &[u8], is_xml: bool) -> Declared {
     };
     let in_meta = meta(head);
     if is_xml || in_meta.encoding.is_none() {
-        // a meta that counts for no encoding is one that the page has all the same
+        // a meta without effect is still reported as declared
         return in_xml().unwrap_or(Declared {
             encoding: None,
             ..in_meta
@@ -103,7 +104,7 @@ fn declared(body: &[u8], is_xml: bool) -> Declared {
     in_meta
 }
 
-/// Encoding of the first `<meta>` that names one.
+/// Returns the encoding of the first `<meta>` with a known one.
 fn meta(head: &[u8]) -> Declared {
     let mut first = Declared::default();
     let ascii = |b: &u8| if b.is_ascii() { char::from(*b) } else { '?' };
@@ -142,7 +143,7 @@ fn meta(head: &[u8]) -> Declared {
     first
 }
 
-/// Encoding of an XML declaration ("get an XML encoding", HTML standard 13.2.3.2).
+/// Returns the encoding of an XML declaration ("get an XML encoding", HTML standard 13.2.3.2).
 pub(crate) fn xml_encoding(head: &[u8]) -> Option<&str> {
     if !head.starts_with(b"<?xml") {
         return None;
@@ -161,13 +162,14 @@ pub(crate) fn xml_encoding(head: &[u8]) -> Option<&str> {
     label.bytes().all(|b| b > b' ').then_some(label)
 }
 
-/// XML has rules of its own.
+/// Whether the content type is XHTML, to which the rules of XML apply.
 fn is_xml(content_type: &str) -> bool {
     let essence = content_type.split(';').next().unwrap_or_default();
     essence.trim().eq_ignore_ascii_case("application/xhtml+xml")
 }
 
-/// "Extracting a character encoding from a `meta` element" (HTML standard 2.4.4): wherever it stands.
+/// Extracts a charset by "extracting a character encoding from a `meta` element" (HTML standard 2.4.4), at any
+/// position.
 fn charset_of_meta(content: &str) -> Option<Cow<'_, str>> {
     let lower = content.to_ascii_lowercase();
     let mut names = memmem::find_iter(lower.as_bytes(), b"charset");
@@ -183,7 +185,7 @@ fn charset_of_meta(content: &str) -> Option<Cow<'_, str>> {
     (!label.is_empty()).then_some(Cow::Borrowed(label))
 }
 
-/// `charset` of a content type.
+/// Returns the `charset` parameter of a content type.
 fn charset_in(content_type: &str) -> Option<Cow<'_, str>> {
     content_type.split(';').skip(1).find_map(|parameter| {
         let (name, value) = parameter.split_once('=')?;
@@ -273,7 +275,7 @@ mod tests {
         let meta = b"<meta charset=koi8-r>\xf0";
         let after = xml("='Windows-1251'");
         assert_eq!(used(after.clone(), meta, "text/html"), said("koi8-r", "KOI8-R"));
-        // XML has no meta, whatever looks like one
+        // in XML a meta element declares no encoding
         assert_eq!(
             used(
                 after.clone(),

@@ -1,26 +1,27 @@
-//! Finds the blocks of a text that the page is about, where no landmark says so: by how many words a block and those beside it
-//! have, and how much of it is links. Kohlschütter, Fankhauser and Nejdl, "Boilerplate Detection using Shallow Text Features"
-//! (WSDM 2010), algorithm 2. What it takes for no contents within them, short cells of a table above all, is filled in.
+//! Finds the content blocks of a text without landmarks, by the number of words and the share of linked text of each
+//! block and its neighbours: Kohlschütter, Fankhauser and Nejdl, "Boilerplate Detection using Shallow Text Features"
+//! (WSDM 2010), algorithm 2. Small gaps that it leaves inside the content, above all short table cells, are filled.
 
 use searchwright_text as text;
 
-/// Words that the contents have at least: of a list of short texts no block looks like content but for a notice about cookies.
+/// Minimum number of words of the content: in a list of short texts, only a cookie notice may look like content.
 const MIN_WORDS: u32 = 100;
-/// Words between two contents up to which what is there belongs to them. By what trafilatura, readability and jusText keep of
-/// 165 pages, 20 came out best of 10 to 80, for news as for manuals.
+/// Maximum number of words in a gap between content blocks that is filled. Compared with trafilatura, readability and
+/// jusText on 165 pages, 20 was the best of 10 to 80, for news as for manuals.
 const BETWEEN: u32 = 20;
-/// Share of a block's text that is linked, above which it is a way to other pages.
+/// Share of linked text above which a block is navigation.
 const WAYS: f64 = 1.0 / 3.0;
 
 /// A block of text.
 #[derive(Clone, Copy, Debug, Default)]
 struct Block {
     words: u32,
-    /// Share of its text that is linked.
+    /// Share of the text that is linked, 0 to 1.
     linked: f64,
 }
 
-/// Of blocks, whose places in a text ascend, which are contents; `None` where that cannot be told. Links are places as well.
+/// Returns for each block whether it is content; `None` if that is inconclusive. Blocks and links are ascending byte
+/// ranges of `source`.
 pub(super) fn contents(
     source: &str,
     blocks: &[(usize, usize)],
@@ -60,11 +61,11 @@ pub(super) fn contents(
             .map(|(block, _)| block)
     };
     let words: u32 = kept().map(|block| block.words).sum();
-    // what is left out is less than what is kept
+    // more text must be kept than is left out
     (words >= MIN_WORDS && kept().map(unlinked).sum::<f64>() * 2.0 >= all).then_some(judged)
 }
 
-/// Algorithm 2, its numbers of words and shares of links.
+/// Judges a block by algorithm 2 with its numbers of words and shares of links.
 fn is_content(before: Block, block: Block, next: Block) -> bool {
     if block.linked > WAYS {
         return false;
@@ -75,7 +76,7 @@ fn is_content(before: Block, block: Block, next: Block) -> bool {
     block.words > 16 || next.words > 15 || before.words > 4
 }
 
-/// Takes what little stands between two contents for contents as well, but for ways to other pages.
+/// Fills small gaps between content blocks, except navigation in them.
 fn fill(blocks: &[Block], judged: &mut [bool]) {
     let (mut before, mut words) = (None, 0);
     for at in 0..judged.len().min(blocks.len()) {
@@ -96,7 +97,7 @@ fn fill(blocks: &[Block], judged: &mut [bool]) {
 mod tests {
     use super::*;
 
-    /// Lines as blocks; what stands in brackets is linked.
+    /// Returns the blocks kept of these lines; text in brackets is linked.
     fn kept(lines: &[String]) -> Option<Vec<usize>> {
         let (mut source, mut blocks, mut links) = (String::new(), Vec::new(), Vec::new());
         for line in lines {

@@ -1,55 +1,55 @@
-//! Directives for robots in the head and the headers of a page, and whether they leave it in the index.
+//! Robots directives in the head and the headers of a page, and its indexability.
 
 use std::borrow::Cow;
 
 use super::{Outcome, PageFacts};
 
-/// Directives of one source, those for all robots and those for Googlebot together: the stricter wins.
+/// Directives of one source; those for all robots and for Googlebot are merged, and the stricter one wins.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RobotsRules {
     /// Values as written, for evidence.
     pub values: Vec<Box<str>>,
-    /// `noindex` or `none`.
+    /// Whether `noindex` or `none` is set.
     pub noindex: bool,
-    /// `nofollow` or `none`.
+    /// Whether `nofollow` or `none` is set.
     pub nofollow: bool,
-    /// `index` or `all`, spelled out.
+    /// Whether `index` or `all` is set explicitly.
     pub index: bool,
-    /// `follow` or `all`, spelled out.
+    /// Whether `follow` or `all` is set explicitly.
     pub follow: bool,
-    /// `noimageindex`.
+    /// Whether `noimageindex` is set.
     pub noimageindex: bool,
-    /// `nosnippet` or `max-snippet:0`.
+    /// Whether `nosnippet` or `max-snippet:0` is set.
     pub nosnippet: bool,
     /// Date of `unavailable_after`, as written.
     pub unavailable_after: Option<Box<str>>,
-    /// Unknown directives.
+    /// Directives that no search engine documents.
     pub unknown: Vec<Box<str>>,
 }
 
-/// Directives of a page for robots.
+/// Robots directives of a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Directives {
-    /// `<meta name="robots|googlebot">`.
+    /// Directives of `<meta name="robots|googlebot">`.
     pub meta: RobotsRules,
-    /// `X-Robots-Tag`.
+    /// Directives of `X-Robots-Tag`.
     pub header: RobotsRules,
 }
 
 impl Directives {
-    /// Keep out of the index.
+    /// Whether the page must not be indexed.
     pub fn noindex(&self) -> bool {
         self.meta.noindex || self.header.noindex
     }
 
-    /// Do not follow the links.
+    /// Whether the links of the page must not be followed.
     pub fn nofollow(&self) -> bool {
         self.meta.nofollow || self.header.nofollow
     }
 }
 
-/// Known directives, those without effect here included (Google, robots meta tag specifications, and
-/// what other engines document).
+/// Known directives, including those that have no effect here (robots meta tag specifications of Google, and what other
+/// search engines document).
 const KNOWN: [&str; 15] = [
     "archive",
     "snippet",
@@ -84,8 +84,8 @@ pub fn directives(page: &PageFacts) -> Directives {
     found
 }
 
-/// The directives of an `X-Robots-Tag` value, without those for other robots; `None` when there is no other. A name counts
-/// until the next one: lines of headers may be put together.
+/// Returns the directives of an `X-Robots-Tag` value without those for other robots; `None` if none is left. The name
+/// of a robot applies up to the next name, since header lines may be joined.
 fn for_googlebot(value: &str) -> Option<Cow<'_, str>> {
     if !value.contains(':') {
         return Some(Cow::Borrowed(value));
@@ -96,7 +96,7 @@ fn for_googlebot(value: &str) -> Option<Cow<'_, str>> {
         let mut part = part;
         if let Some((before, after)) = part.split_once(':') {
             let name = before.trim();
-            // dates have colons behind their spaces
+            // colons in dates come after a space
             let is_name = !name.contains(' ') && !KNOWN.iter().any(|known| name.eq_ignore_ascii_case(known));
             if is_name {
                 (is_meant, part) = (name.eq_ignore_ascii_case("googlebot"), after);
@@ -129,7 +129,7 @@ impl RobotsRules {
                 "nosnippet" => self.nosnippet = true,
                 "max-snippet" => self.nosnippet |= value.trim() == "0",
                 "unavailable_after" => {
-                    // dates of RFC 850 and RFC 822 hold a comma
+                    // dates of RFC 850 and RFC 822 contain a comma
                     let mut date = value.trim().to_owned();
                     while let Some(more) = parts.next_if(|next| !is_directive(next)) {
                         date.push(',');
@@ -165,27 +165,27 @@ fn is_directive(part: &str) -> bool {
     acted_on.contains(&name.as_str()) || KNOWN.contains(&name.as_str())
 }
 
-/// Reason that keeps a page out of the index.
+/// Reason why a page is not indexable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotIndexable {
-    /// robots.txt forbids to fetch it.
+    /// robots.txt forbids to fetch the URL.
     Blocked,
-    /// No answer.
+    /// There was no response.
     NoAnswer,
-    /// It redirects.
+    /// The URL redirects.
     Redirect,
-    /// Its status is not 200.
+    /// The status is not 200.
     Status,
-    /// It is not HTML.
+    /// The response is not HTML.
     NotHtml,
-    /// `noindex`.
+    /// The page has `noindex`.
     Noindex,
-    /// It names another page as canonical.
+    /// The page names another page as canonical.
     Canonicalised,
 }
 
 impl NotIndexable {
-    /// The word for it in answers and evidence.
+    /// Returns the code of the reason in API responses and evidence.
     pub const fn code(self) -> &'static str {
         match self {
             Self::Blocked => "blocked_by_robots",
@@ -199,7 +199,7 @@ impl NotIndexable {
     }
 }
 
-/// Reason that keeps a page out of the index; `None` when it can.
+/// Returns the reason why a page is not indexable; `None` if it is.
 pub fn not_indexable(page: &PageFacts) -> Option<NotIndexable> {
     match page.outcome {
         Outcome::Blocked(_) => Some(NotIndexable::Blocked),
@@ -215,8 +215,9 @@ pub fn not_indexable(page: &PageFacts) -> Option<NotIndexable> {
     }
 }
 
-/// Seconds and address of a `<meta http-equiv="refresh">`, as the HTML standard reads them ("shared declarative refresh
-/// steps"): commas, semicolons and white space part them alike. `None` when it only reloads the page, or is ignored.
+/// Returns delay in seconds and URL of a `<meta http-equiv="refresh">`, parsed by the HTML standard ("shared
+/// declarative refresh steps"): commas, semicolons and white space separate them alike. `None` if it only reloads the
+/// page, or is invalid.
 pub fn refresh(content: &str) -> Option<(&str, &str)> {
     let content = content.trim_ascii_start();
     let digits = content.bytes().take_while(u8::is_ascii_digit).count();

@@ -1,4 +1,4 @@
-//! Elements by their start tags: each function reads one kind.
+//! Reads start tags: one function for each kind of element.
 
 use std::borrow::Cow;
 
@@ -16,28 +16,29 @@ use crate::html::{
     tokenizer::StartTag,
 };
 
-/// Longest JSON-LD block kept, in bytes. The graph that a plugin writes for an article has 30,000 of them.
+/// Maximum size in bytes of a JSON-LD block that is kept. The graph that a plugin writes for an article has 30,000.
 const JSON: usize = 64 << 10;
-/// Bytes of JSON-LD kept of a page.
+/// Maximum number of bytes kept of all JSON-LD of a page.
 const ALL_JSON: usize = 128 << 10;
-/// Metas of cards are kept up to here even where others filled the list, and beyond it those that decide about a page.
+/// Number of metas up to which social card metas are kept when the list is full; [`VITAL_METAS`] is that of metas that
+/// decide about a page.
 const CARD_METAS: usize = 2 * LIST;
 const VITAL_METAS: usize = 3 * LIST;
-/// Metas of cards of one name that are kept where the list is full: there are pages with a hundred `og:image`.
+/// Maximum number of social card metas with the same name when the list is full: some pages have a hundred `og:image`.
 const SAME_METAS: usize = 5;
-/// Insecure URLs kept, as many of what browsers block as of images and media.
+/// Maximum number of insecure URLs kept that browsers block, and of insecure images and media.
 pub(crate) const INSECURE: usize = 20;
 /// Error of an empty JSON-LD block.
 pub(super) const EMPTY_JSON: &str = "empty block";
 
 impl<'a> Reader<'a, '_> {
-    /// Reads facts of a start tag.
+    /// Reads the facts of a start tag.
     pub(super) fn meaning(&mut self, start: &StartTag<'a>, attributes: Attributes<'_, 'a>) {
         match start.tag {
             Tag::A => self.anchor(start, attributes),
             Tag::Area if attributes.has("href") => self.hyperlink(start, attributes),
             Tag::Img => self.image(start, attributes),
-            // a second one only adds what the first did not say
+            // a second html element only adds attributes that the first one lacks
             Tag::Html if self.out.lang.is_none() => {
                 self.out.lang = attributes.get("lang").map(|lang| text::cut(&lang, 80).into());
             }
@@ -86,7 +87,7 @@ impl<'a> Reader<'a, '_> {
         let decorative = attributes.is("role", "presentation")
             || attributes.is("role", "none")
             || attributes.is("aria-hidden", "true")
-            // counting pixels show nothing
+            // tracking pixels show nothing
             || one("width") && one("height");
         let sized = attributes.has("width") && attributes.has("height")
             || attributes
@@ -109,7 +110,7 @@ impl<'a> Reader<'a, '_> {
         if self.in_body {
             self.in_wrong_place("title");
         }
-        // the text that follows is put in the last one; there may be none
+        // the text that follows goes into the last title; there may be none
         if self.out.titles.len() < LIST {
             self.out.titles.push(Box::default());
         }
@@ -122,7 +123,7 @@ impl<'a> Reader<'a, '_> {
     }
 
     fn meta(&mut self, attributes: Attributes<'_, 'a>) {
-        // one element may say the same to several readers: `<meta name="image" property="og:image">`
+        // one element may address several readers: `<meta name="image" property="og:image">`
         let [name, property] = ["name", "property"].map(|name| attributes.get(name));
         let same = matches!((&name, &property), (Some(a), Some(b)) if a.eq_ignore_ascii_case(b));
         for name in [name, property.filter(|_| !same)].into_iter().flatten() {
@@ -256,7 +257,7 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// The candidates of a `srcset`; none that matters has a comma in its address.
+    /// Examines the candidates of a `srcset`; splitting at commas inside URLs does not affect insecure ones.
     fn insecure_set(&mut self, tag: &str, attributes: Attributes<'_, 'a>) {
         let set = attributes.get("srcset").unwrap_or_default();
         let candidates = set
@@ -284,7 +285,7 @@ impl<'a> Reader<'a, '_> {
             tag: tag.into(),
             url: by_base.map_or_else(|| url.into(), |url| text::cut(url.as_str(), HREF).into()),
         };
-        // a gallery over http hides no script
+        // separate limits, so that a gallery over http hides no script
         let like = |other: &&ResourceRef| other.is_passive() == resource.is_passive();
         if self.out.insecure.iter().filter(like).count() < INSECURE {
             self.out.insecure.push(resource);
@@ -340,7 +341,7 @@ impl<'a> Reader<'a, '_> {
     }
 }
 
-/// Offers an image in a modern format among others.
+/// Whether an element offers an image in a modern format.
 fn has_modern(attributes: Attributes<'_, '_>) -> bool {
     attributes
         .raw("srcset")
@@ -353,7 +354,7 @@ fn push_some<T>(list: &mut Vec<T>, item: T) {
     }
 }
 
-/// Puts the text of a JSON-LD block in its place, the last one, if there is room for it.
+/// Sets the text of the last JSON-LD block, if it is not too large.
 pub(super) fn fill_json_ld(blocks: &mut [JsonLd], source: &str) {
     let kept: usize = blocks.iter().map(|block| block.source.len()).sum();
     let source = source.trim();

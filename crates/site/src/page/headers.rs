@@ -1,4 +1,4 @@
-//! The response headers that checks read.
+//! Response headers that checks read.
 
 use http::{HeaderMap, HeaderName, header};
 use searchwright_text as text;
@@ -6,20 +6,20 @@ use url::Url;
 
 use super::{HeaderFacts, Intern, LinkRel, limits::ALTERNATES};
 
-/// Header values are kept up to this many bytes; a policy can be long, a hostile header longer.
+/// Maximum number of bytes kept of a header value; a policy can be long, a hostile header longer.
 const MAX_VALUE_BYTES: usize = 4_096;
-/// Bytes read of a `Link` header, which names a whole set of alternates in one.
+/// Maximum number of bytes read of a `Link` header, which may name a whole set of alternates.
 const MAX_LINK_BYTES: usize = 64 * 1024;
-/// Characters kept of a language code.
+/// Maximum number of characters kept of a language code.
 const CODE: usize = 40;
-/// Characters kept of who may frame a page.
+/// Maximum number of characters kept of `frame-ancestors`.
 const FRAMING: usize = 200;
-/// Headers of caches on the way.
+/// Headers of intermediate caches.
 const CACHES: [&str; 4] = ["age", "cf-cache-status", "via", "x-cache"];
-/// Values kept of a header that may come many times.
+/// Maximum number of values kept of a header that may repeat.
 const MAX_VALUES: usize = 100;
 
-/// Picks the headers; targets of `Link` are resolved against the page.
+/// Reads the headers; targets of `Link` are resolved against the URL of the page.
 pub(super) fn read(headers: &HeaderMap, url: &Url, intern: &mut dyn Intern) -> HeaderFacts {
     let one = |name: HeaderName| headers.get(name).map(|value| text(value.as_bytes()));
     HeaderFacts {
@@ -49,7 +49,8 @@ pub(super) fn read(headers: &HeaderMap, url: &Url, intern: &mut dyn Intern) -> H
 }
 
 impl HeaderFacts {
-    /// The answer came out of a cache: how old it was, seconds, if that is told; `None` if nothing says so.
+    /// Returns the age of a cached response in seconds, if known; the outer `None` means that no header indicates a
+    /// cache.
     pub fn cached(&self) -> Option<Option<u64>> {
         let of = |name| self.caches.iter().find(|(known, _)| *known == name);
         let says = |name, words: &[&str]| {
@@ -67,7 +68,8 @@ impl HeaderFacts {
     }
 }
 
-/// All Content-Security-Policies, which hold together, as one value. Who may frame the page is kept even of a long one.
+/// Returns all Content-Security-Policies, which apply together, as one value. `frame-ancestors` is kept even of a long
+/// one.
 fn policies(headers: &HeaderMap) -> Option<Box<str>> {
     let values: Vec<_> = headers
         .get_all(header::CONTENT_SECURITY_POLICY)
@@ -95,7 +97,7 @@ fn policies(headers: &HeaderMap) -> Option<Box<str>> {
     Some(kept)
 }
 
-/// A directive that says who may frame the page.
+/// Whether a directive is `frame-ancestors`, which controls who may frame the page.
 pub(crate) fn is_frame_ancestors(directive: &str) -> bool {
     let name = directive.split_ascii_whitespace().next();
     name.is_some_and(|name| name.eq_ignore_ascii_case("frame-ancestors"))
@@ -113,10 +115,10 @@ fn canonicals(headers: &HeaderMap, url: &Url, intern: &mut dyn Intern) -> Vec<Li
     })
 }
 
-/// Language alternates that the headers name, as elements of the head do: `rel` of each is its code.
+/// Returns language alternates in the headers, in the form of those in the head: `rel` of each is its hreflang code.
 pub(super) fn alternates(headers: &HeaderMap, url: &Url, intern: &mut dyn Intern) -> Vec<LinkRel> {
     related(headers, url, intern, ALTERNATES, |parameters| {
-        // of one page for several languages there are several
+        // one link may have several codes
         let codes = { parameters.iter() }.filter(|(name, _)| name.eq_ignore_ascii_case("hreflang"));
         let codes = codes.map(|(_, code)| text::cut(code, CODE));
         codes.filter(|_| has_rel(parameters, "alternate")).collect()
@@ -128,7 +130,8 @@ fn has_rel(parameters: &[(&str, &str)], wanted: &str) -> bool {
     rel.is_some_and(|(_, rels)| { rels.split_ascii_whitespace() }.any(|rel| rel.eq_ignore_ascii_case(wanted)))
 }
 
-/// `Link: <https://example.com/>; rel="canonical"` (RFC 8288): those whose parameters give them a meaning.
+/// Returns the links of `Link` headers such as `<https://example.com/>; rel="canonical"` (RFC 8288) for which `meaning`
+/// returns relations.
 fn related(
     headers: &HeaderMap,
     url: &Url,
@@ -166,7 +169,7 @@ fn related(
     found
 }
 
-/// Names and values of the parameters of a link.
+/// Returns names and values of the parameters of a link.
 fn pairs(mut parameters: &str) -> Vec<(&str, &str)> {
     let mut pairs = Vec::new();
     while !parameters.is_empty() {
@@ -178,7 +181,7 @@ fn pairs(mut parameters: &str) -> Vec<(&str, &str)> {
     pairs
 }
 
-/// End of a part: a mark outside quotes.
+/// Returns the end of a part: the first mark outside quotes, or the end of the text.
 fn end(text: &str, mark: u8) -> usize {
     let (mut quoted, mut escaped) = (false, false);
     let end = text.bytes().position(|b| {

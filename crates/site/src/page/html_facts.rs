@@ -5,181 +5,183 @@ use serde::{Deserialize, Serialize};
 
 use super::{DetectedLanguage, Links, MarkupMismatch, Objects, UnknownTerms, UrlId};
 
-/// Facts that one pass over an HTML body finds. Texts are whitespace-folded and cut to 500
-/// grapheme clusters; lists are cut to 50 entries beside a total, links to the crawl's limit.
+/// Facts found by one pass over an HTML body. Texts have their white space folded and are cut to 500 grapheme clusters;
+/// lists are cut (see `limits`) with a total beside them, links to the crawl's limit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HtmlFacts {
-    /// `<html lang>`.
+    /// `lang` of the `<html>` element.
     pub lang: Option<Box<str>>,
-    /// Charset used and where it came from.
+    /// Encoding of the body, and where it was declared.
     pub charset: Charset,
-    /// `<!doctype html>` seen before anything else.
+    /// Whether `<!doctype html>` comes before anything else.
     pub doctype: bool,
     /// `<base href>`, as written.
     pub base: Option<Box<str>>,
-    /// Every `<title>` in head or body (not in svg).
+    /// Every `<title>` in head or body, except in SVG.
     pub titles: Vec<Box<str>>,
-    /// Every `<meta name|property|http-equiv content>`: lower-cased name, content, inside head?
+    /// Every `<meta>` with `name`, `property` or `http-equiv`.
     pub metas: Vec<Meta>,
-    /// Every `<link rel=canonical>` href with its resolved id.
+    /// Every `<link rel=canonical>` with its resolved target.
     pub canonicals: Vec<LinkRel>,
-    /// Every `<link rel=alternate hreflang>`, and behind them those of `Link` headers: `rel` holds the hreflang code.
+    /// Every `<link rel=alternate hreflang>`, followed by those of `Link` headers; `rel` holds the hreflang code.
     pub hreflangs: Vec<LinkRel>,
-    /// `<link rel=icon>` present.
+    /// Whether there is a `<link rel=icon>`.
     pub icon: bool,
-    /// `<link rel=next|prev>`.
+    /// Every `<link rel=next|prev>`.
     pub pagination: Vec<LinkRel>,
     /// Head-only elements found in the body: `title`, `meta robots`, `meta description`, `canonical`, `hreflang`.
     pub head_in_body: Vec<Box<str>>,
-    /// The end of the head: a tag, or `text`.
+    /// Name of the tag that ended the head, or `text`.
     pub head_ended_by: Option<Box<str>>,
-    /// The first 80 characters of the source when it does not begin with a doctype.
+    /// First 80 characters of the source, if it does not begin with a doctype.
     pub opening: Option<Box<str>>,
-    /// Headings in order; of those beyond the list the first h1s that say something.
+    /// Headings in order; beyond the limit only the first h1s with text.
     pub headings: Vec<Heading>,
-    /// Headings in all (the list is cut).
+    /// Number of all headings, including those beyond the limit.
     pub headings_total: u32,
-    /// `<a href>` and `<area href>`, in order.
+    /// Links of `<a href>` and `<area href>`, in order.
     pub links: Links,
-    /// Links in all (the list is cut at the crawl's limit).
+    /// Number of all links, including those beyond the crawl's limit.
     pub links_total: u32,
-    /// `<a>` without a usable href: as written.
+    /// Source of `<a>` elements without a usable href.
     pub uncrawlable_links: Vec<Box<str>>,
-    /// Such links in all.
+    /// Number of all such elements.
     pub uncrawlable_total: u32,
-    /// `<img>`.
+    /// Images in order.
     pub images: Vec<Image>,
-    /// Images in all.
+    /// Number of all images.
     pub images_total: u32,
-    /// Images without `alt` that are not decorative, in all.
+    /// Number of all images without `alt` that are not decorative.
     pub images_without_alt: u32,
-    /// Images without dimensions, in all.
+    /// Number of all images without dimensions.
     pub images_unsized: u32,
-    /// `src` of the first image outside navigation, header, footer and aside, when it is `loading=lazy`.
+    /// `src` of the first image outside navigation, header, footer and aside, if it has `loading=lazy`.
     pub lazy_first_image: Option<Box<str>>,
-    /// `<picture>` without `<img>`.
+    /// Number of `<picture>` elements without `<img>`.
     pub pictures_without_img: u32,
-    /// Scripts, styles, frames, media with http(s) URL: tag and URL as written.
+    /// Scripts, stylesheets, frames and media: tag and URL as written.
     pub resources: Vec<ResourceRef>,
-    /// External scripts and stylesheets in all.
+    /// Number of all external scripts and stylesheets.
     pub resources_total: u32,
-    /// Scripts, styles, frames, plugins, media and images whose URL begins with `http:`, or comes to by the page's base:
-    /// 20 that browsers block, and 20 images and media.
+    /// Scripts, styles, frames, plugins, media and images whose URL is `http:`, as written or by the base URL of the
+    /// page: at most 20 that browsers block, and 20 images and media.
     pub insecure: Vec<ResourceRef>,
-    /// Such URLs in all.
+    /// Number of all such URLs.
     pub insecure_total: u32,
-    /// `<form>`: action as written, and whether it holds a password field.
+    /// Forms: action as written, and whether there is a password field.
     pub forms: Vec<Form>,
     /// JSON-LD blocks.
     pub json_ld: Vec<JsonLd>,
-    /// Microdata or RDFa present.
+    /// Whether there is microdata or RDFa.
     pub microdata: bool,
-    /// Types named in microdata or RDFa, without their vocabulary: `Product`.
+    /// Types named in microdata or RDFa without their vocabulary, such as `Product`.
     pub item_types: Vec<Box<str>>,
-    /// `<object>`, `<embed>`, `<applet>`: tag and type.
+    /// Tag and type of each `<object>`, `<embed>` or `<applet>` that needs a plugin.
     pub plugins: Vec<Box<str>>,
-    /// Values of `id` and `a[name]`, hashed, for fragment checks; cut at 5,000.
+    /// Hashes of `id` and `a[name]` values for fragment checks; `id`s beyond 5,000 values are left out.
     pub id_hashes: Vec<u64>,
-    /// Elements, those in templates left out.
+    /// Number of elements outside templates.
     pub elements: u32,
-    /// Deepest nesting seen.
+    /// Greatest nesting depth.
     pub max_depth: u32,
-    /// `data-nosnippet` on, in or around the main text so that it covers nine tenths of it.
+    /// Whether `data-nosnippet` covers at least nine tenths of the main text.
     pub main_nosnippet: bool,
-    /// The source mentions an author or byline outside JSON-LD; not looked for where that is of no article.
+    /// Whether the source mentions an author or byline outside JSON-LD; only determined if the structured data is of an
+    /// article.
     pub byline: bool,
-    /// `<blockquote>` and `<q>`, and one more for quotation marks in the main text.
+    /// Number of `<blockquote>` and `<q>` elements, plus one if the main text has quotation marks.
     pub quotations: u32,
-    /// The main text holds a digit.
+    /// Whether the main text contains a digit.
     pub numbers: bool,
-    /// Words of the visible text (UAX #29; CJK characters / 1.7).
+    /// Number of words of the visible text (UAX #29; CJK characters / 1.7).
     pub words: u32,
-    /// Words of the main text: main or article, else the body without nav, header, footer and aside, and of that the blocks that
-    /// are dense, where those can be told.
+    /// Number of words of the main text: the text in main or article, or else the body without nav, header, footer and
+    /// aside, reduced to dense blocks if density is conclusive.
     pub main_words: u32,
-    /// Visible text, bytes.
+    /// Size of the visible text in bytes.
     pub text_bytes: u64,
-    /// Hash of the folded main text.
+    /// Hash of the folded main text; 0 if there is none.
     pub text_hash: u64,
     /// First 300 characters of the main text, for evidence.
     pub excerpt: Box<str>,
-    /// Beginning of the main text, a line for each block, listings of programs left out. No part of the stored form:
-    /// it is kept apart, so that who reads facts reads no texts.
+    /// Beginning of the main text, one line per block, without program listings. Not part of the stored facts but
+    /// stored separately, so that readers of facts need not load texts.
     #[serde(skip)]
     pub main_text: Box<str>,
-    /// Paragraphs, and those longer than 150 words.
+    /// Number of paragraphs.
     pub paragraphs: u32,
-    /// Paragraphs of more than 150 words.
+    /// Number of long paragraphs, by default those of more than 150 words.
     pub long_paragraphs: u32,
-    /// Unrendered template text found, as written, and filler text, lower case, with what follows it.
+    /// Placeholders: unrendered template text as written, and filler text in lower case with some text after it.
     pub placeholders: Vec<Box<str>>,
-    /// An element that single-page applications mount on, with scripts: `#root`, `#app`, `#__next`, `#__nuxt`.
+    /// Whether there are scripts and an element that single-page applications mount on: `#root`, `#app`, `#__next`,
+    /// `#__nuxt`.
     pub spa_root: bool,
-    /// Sketch of a main text of at least 50 words.
+    /// MinHash sketch of the main text, if it has at least 50 words.
     pub sketch: Option<Sketch>,
-    /// Score of the main text, when it is hard to read.
+    /// Readability score of the main text, if it is hard to read.
     pub hard: Option<Readability>,
-    /// The language of the main text, when it is surely another than the declared one.
+    /// Language of the main text, if it certainly differs from the declared one.
     pub language: Option<DetectedLanguage>,
-    /// Values of markup that the visible text does not have.
+    /// Values of structured data that the visible text does not contain.
     pub unseen: Vec<MarkupMismatch>,
-    /// Places in the list of images of those that are offered as WebP or AVIF too.
+    /// Indexes in `images` of images that are also offered as WebP or AVIF.
     pub modern_images: Vec<u8>,
-    /// Names in microdata that schema.org does not have.
+    /// Names in microdata that schema.org does not define.
     pub strange: UnknownTerms,
-    /// The newest date that a `<time>` of the text names and that was not to come, in milliseconds since the Unix epoch.
+    /// Newest date of a `<time>` element outside landmarks, not in the future, in milliseconds since the Unix epoch.
     pub dated: Option<i64>,
-    /// Objects of its microdata; `None` where there are none.
+    /// Microdata objects; `None` if there are none.
     pub objects: Option<Box<Objects>>,
 }
 
-/// Source of the charset.
+/// Encoding of a page and its declarations.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Charset {
     /// WHATWG name of the encoding used.
     pub used: Box<str>,
-    /// Declared in the HTTP header.
+    /// Charset declared in the HTTP header.
     pub header: Option<Box<str>>,
-    /// Declared by `<meta>` or an XML declaration in the first 1,024 bytes.
+    /// Charset declared by `<meta>` or an XML declaration in the first 1,024 bytes.
     pub meta: Option<Box<str>>,
-    /// Began with a byte order mark.
+    /// Whether the body begins with a byte order mark.
     pub bom: bool,
 }
 
-/// One `<meta>`.
+/// One `<meta>` element.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Meta {
-    /// Lower-cased `name`, `property`, or `http-equiv` (the latter with a leading `=`).
+    /// Lower-case `name`, `property`, or `http-equiv` (the last with a leading `=`).
     pub name: Box<str>,
     /// `content`, trimmed.
     pub content: Box<str>,
-    /// Stood inside the head.
+    /// Whether the element is in the head.
     pub in_head: bool,
 }
 
-/// A `<link>` with a meaning.
+/// A `<link>` element with a relation that checks use.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LinkRel {
-    /// Rel or hreflang code.
+    /// Relation or hreflang code.
     pub rel: Box<str>,
-    /// As written.
+    /// URL as written.
     pub href: Box<str>,
-    /// Target; `None` when it cannot be resolved to http(s).
+    /// Target; `None` if the URL cannot be resolved to http(s).
     pub target: Option<UrlId>,
-    /// Stood inside the head.
+    /// Whether the element is in the head.
     pub in_head: bool,
 }
 
 /// One heading.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Heading {
-    /// 1 to 6.
+    /// Level, 1 to 6.
     pub level: u8,
-    /// Text, with alt texts of images in it.
+    /// Text, including alt texts of images in it.
     pub text: Box<str>,
     /// 1-based line in the source.
     pub line: u32,
-    /// Words of the paragraph that follows at once; 0 when none does.
+    /// Number of words of the paragraph directly below; 0 if there is none.
     pub answer_words: u32,
 }
 
@@ -190,11 +192,11 @@ pub struct Image {
     pub src: Box<str>,
     /// `alt`; `None` when the attribute is absent.
     pub alt: Option<Box<str>>,
-    /// `role=presentation|none` or `aria-hidden=true`.
+    /// Whether the image has `role=presentation|none` or `aria-hidden=true`, or is a tracking pixel.
     pub decorative: bool,
-    /// Has width and height, or an inline aspect-ratio.
+    /// Whether the image has width and height, or an inline aspect-ratio.
     pub sized: bool,
-    /// `loading=lazy`.
+    /// Whether the image has `loading=lazy`.
     pub lazy: bool,
     /// 1-based line in the source.
     pub line: u32,
@@ -205,12 +207,12 @@ pub struct Image {
 pub struct ResourceRef {
     /// Lower-case tag.
     pub tag: Box<str>,
-    /// As written.
+    /// URL as written.
     pub url: Box<str>,
 }
 
 impl ResourceRef {
-    /// An image, sound or video: browsers may show it over http too.
+    /// Whether this is an image, sound or video, which browsers may load over http too.
     pub(crate) fn is_passive(&self) -> bool {
         matches!(&*self.tag, "img" | "audio" | "video" | "source" | "track")
     }
@@ -221,16 +223,16 @@ impl ResourceRef {
 pub struct Form {
     /// `action` as written.
     pub action: Box<str>,
-    /// Holds `<input type=password>`.
+    /// Whether the form contains `<input type=password>`.
     pub password: bool,
 }
 
 /// One JSON-LD block.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JsonLd {
-    /// The block; empty when it has more than 64 KiB, or the blocks of the page together more than 128 KiB.
+    /// Source of the block; empty if it exceeds 64 KiB, or if all blocks of the page together exceed 128 KiB.
     pub source: Box<str>,
-    /// Parse error with line and column; `None` when it parses.
+    /// Parse error with line and column; `None` if the block is valid JSON.
     pub error: Option<Box<str>>,
     /// 1-based line in the source.
     pub line: u32,

@@ -1,4 +1,4 @@
-//! Whether the main text is in the language that the page declares.
+//! Detects a main text in another language than the page declares.
 
 use std::sync::LazyLock;
 
@@ -7,28 +7,28 @@ use serde::{Deserialize, Serialize};
 
 use searchwright_text::{self as text, primary};
 
-/// Words of running text below which nothing can be said.
+/// Minimum number of words of running text for a verdict.
 const MIN_WORDS: u32 = 50;
-/// Bytes of running text that are looked at.
+/// Number of bytes of running text that are examined.
 const SAMPLE: usize = 1_000;
-/// A shorter line is a heading, an entry of a list or a button.
+/// Minimum length of a line in bytes; a shorter one is a heading, a list item or a button.
 const LINE: usize = 40;
-/// Words that are looked up.
+/// Number of words that are looked up.
 const LOOKED_UP: usize = 100;
-/// Share of the most usual words of its language that running text hardly falls below, percent: English and German have
-/// more than half, in another language they seldom find a fifth.
+/// Minimum share of the most frequent words of a language in running text, in percent: English and German have more
+/// than half, a text in another language seldom a fifth.
 const USUAL: usize = 25;
-/// Least share of usual words in a text of a language with a short list, in percent.
+/// Minimum share, in percent, for a language with a short word list.
 const USUAL_IN_SHORT: usize = 12;
 const CONFIDENCE: f64 = 0.9;
 
-/// Languages that detection knows, by their codes of ISO 639-3 and 639-1.
+/// Languages that detection supports, as pairs of ISO 639-3 and ISO 639-1 codes.
 const KNOWN: &str = "eng en rus ru cmn zh spa es por pt ita it ben bn fra fr deu de ukr uk kat ka ara ar hin hi jpn ja heb he \
     yid yi pol pl amh am jav jv kor ko nob no dan da swe sv fin fi tur tr nld nl hun hu ces cs ell el bul bg bel be mar mr \
     kan kn ron ro slv sl hrv hr srp sr mkd mk lit lt lav lv est et tam ta vie vi urd ur tha th guj gu uzb uz pan pa aze az \
     ind id tel te pes fa mal ml ori or mya my nep ne sin si khm km tuk tk aka ak zul zu sna sn afr af slk sk cat ca tgl tl \
     hye hy";
-/// Languages so near to each other that one may be taken for the other.
+/// Groups of languages so similar that one may be mistaken for another.
 const ALIKE: [&[&str]; 6] = [
     &["no", "nb", "nn", "da"],
     &["hr", "sr", "bs", "sh"],
@@ -37,13 +37,13 @@ const ALIKE: [&[&str]; 6] = [
     &["hi", "mr", "ne"],
     &["ru", "uk", "be", "bg", "mk"],
 ];
-/// Languages whose most usual words are known.
+/// Languages whose most frequent words the `stop_words` crate knows.
 const LISTED: [&str; 22] = [
     "ar", "az", "ca", "da", "de", "el", "en", "es", "fi", "fr", "he", "hu", "id", "it", "nl", "no", "pt",
     "ro", "ru", "sl", "sv", "tr",
 ];
 
-/// The most usual words of some more.
+/// The most frequent words of some further languages.
 const MORE: [(&str, &str); 7] = [
     (
         "pl",
@@ -75,7 +75,7 @@ const MORE: [(&str, &str); 7] = [
     ),
 ];
 
-/// By [`key`].
+/// Frequent words per language, as values of [`key`].
 static USUAL_WORDS: LazyLock<HashMap<&'static str, HashSet<u128>>> = LazyLock::new(|| {
     let listed = LISTED.into_iter().map(|code| {
         let words = stop_words::lookup(code).unwrap_or_default();
@@ -86,17 +86,17 @@ static USUAL_WORDS: LazyLock<HashMap<&'static str, HashSet<u128>>> = LazyLock::n
     listed.chain(more).collect()
 });
 
-/// A language that a text is in, as far as its letters tell.
+/// Language of a text, as detected.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DetectedLanguage {
-    /// Code of ISO 639-1.
+    /// ISO 639-1 code.
     pub language: Box<str>,
-    /// 90 to 100.
+    /// Confidence in percent, 90 to 100.
     pub confidence: u8,
 }
 
-/// The language of a text when it is surely another than the declared one. Most pages are in the language that they
-/// say, which a look at their most usual words shows, so that hardly any have to go through detection.
+/// Returns the language of a text if it certainly differs from the declared one. Most pages are in the declared
+/// language, which their frequent words show, so that detection runs on few of them.
 pub(super) fn other_than(declared: &str, lines: &str) -> Option<DetectedLanguage> {
     let declared = primary(declared);
     let declared = if matches!(&*declared, "nb" | "nn") {
@@ -104,7 +104,7 @@ pub(super) fn other_than(declared: &str, lines: &str) -> Option<DetectedLanguage
     } else {
         &*declared
     };
-    // what detection does not know, it takes for something else
+    // detection mistakes a language it does not support for another one
     codes().find(|(_, code)| *code == declared)?;
     let mut sample = String::new();
     for line in text::lines(lines).filter(|line| line.len() >= LINE) {
@@ -141,7 +141,7 @@ fn codes() -> impl Iterator<Item = (&'static str, &'static str)> {
     std::iter::from_fn(move || Some((codes.next()?, codes.next()?)))
 }
 
-/// Whether a text holds as many of the most usual words of a language as any in it does; `None` where they are not known.
+/// Whether a text has enough of the most frequent words of a language; `None` if these are unknown.
 fn has_usual_words(sample: &str, language: &str) -> Option<bool> {
     let usual = USUAL_WORDS.get(language).filter(|words| !words.is_empty())?;
     let short = MORE.iter().any(|(code, _)| *code == language);
@@ -150,7 +150,7 @@ fn has_usual_words(sample: &str, language: &str) -> Option<bool> {
     let mut enough = |word: u128| {
         all += 1;
         known += usize::from(usual.contains(&word));
-        // enough, whatever the rest are
+        // stops early, whatever the remaining words are
         known * 100 >= LOOKED_UP * least
     };
     let is_enough = if sample.is_ascii() {
@@ -173,7 +173,7 @@ fn has_usual_words(sample: &str, language: &str) -> Option<bool> {
     Some(is_enough || known * 100 >= all * least)
 }
 
-/// By what a word in lower case is looked up: up to 16 bytes are a number, more are told by their hash.
+/// Returns the look-up key of a word in lower case: its bytes if there are up to 16, otherwise its hash.
 fn key(word: &[u8]) -> u128 {
     let mut sixteen = [0; 16];
     match sixteen.get_mut(..word.len()) {
@@ -183,10 +183,11 @@ fn key(word: &[u8]) -> u128 {
     u128::from_le_bytes(sixteen)
 }
 
-/// Key of a word of ASCII letters and digits, in either case, that stands in a text. Most are taken with what is behind them: a
-/// copy of so many bytes is a call, which costs more than all the rest.
+/// Returns the key of a word of ASCII letters and digits, in either case, inside a text. It mostly loads 16 bytes
+/// including the text behind the word and masks them, because copying a variable number of bytes is a call, which costs
+/// more than all the rest.
 fn ascii_key(text: &[u8], at: usize, word: &[u8]) -> u128 {
-    // what makes capitals small leaves digits as they are
+    // the bit that lowers capitals is already set in digits
     const SMALL: u128 = u128::from_le_bytes([0x20; 16]);
     match text.get(at..).and_then(<[u8]>::first_chunk) {
         Some(sixteen) if word.len() < 16 => {
@@ -239,7 +240,7 @@ mod tests {
         let polish = "Naprawa kosiarki nie jest trudna, jeśli ma się odpowiednie narzędzia i trochę cierpliwości. Zacznij od \
             świecy, do której łatwo się dostać, i sprawdź jej kolor, zanim włożysz ją z powrotem do silnika.";
         for (text, own, others) in [
-            // of its neighbours Polish is not told apart by them
+            // related languages are not told apart by frequent words
             (polish, "pl", ["en", "de"]),
             (ENGLISH, "en", ["pl", "de"]),
             (GERMAN, "de", ["hr", "en"]),
@@ -260,10 +261,10 @@ mod tests {
             ("de", GERMAN),
             ("nn", NORWEGIAN),
             ("da", NORWEGIAN),
-            // not known to detection
+            // not supported by detection
             ("eu", ENGLISH),
             ("de", &ENGLISH[..120]),
-            // names of things are in no language
+            // product names have no language
             (
                 "de",
                 &"Apple MacBook Pro Samsung Galaxy Ultra Sony Bose Dell Lenovo Canon Nikon Garmin Kindle Roku ".repeat(9),

@@ -1,24 +1,25 @@
-//! Limits of lists of which a page may have any number, and whether they were reached: what a check does not find in
-//! a list that was cut may be in the rest.
+//! Limits of lists of unbounded length, and whether they were reached: an entry that a check does not find in a list
+//! that was cut may be among those left out.
 
 use super::HtmlFacts;
 
-/// Entries kept of most lists.
+/// Maximum number of entries of most lists.
 pub(super) const LIST: usize = 50;
-/// Headings kept; of those behind only the first h1s.
+/// Maximum number of headings; beyond it only the first h1s are kept.
 pub(super) const HEADINGS: usize = 250;
-/// Images kept; their places are counted in a byte.
+/// Maximum number of images; an index fits in a byte.
 pub(super) const IMAGES: usize = 250;
-/// Scripts, styles and frames kept.
+/// Maximum number of scripts, styles and frames.
 pub(super) const RESOURCES: usize = 250;
-/// Blocks of JSON-LD kept.
+/// Maximum number of JSON-LD blocks.
 pub(super) const BLOCKS: usize = 100;
-/// Objects kept of all blocks.
+/// Maximum number of objects of all blocks.
 pub(crate) const OBJECTS: usize = 1_000;
-/// Language alternates kept: a page in every language and region of the world has some hundreds, and sets of a thousand exist.
+/// Maximum number of language alternates: a page in every language and region has some hundreds, and sets of a thousand
+/// exist.
 pub(super) const ALTERNATES: usize = 2_000;
 
-/// Lists of which a page has more than is kept, as bits.
+/// Bits of lists that were cut.
 pub(crate) mod cut {
     /// Headings.
     pub const HEADINGS: u8 = 1;
@@ -32,16 +33,16 @@ pub(crate) mod cut {
     pub const LINKS: u8 = 16;
     /// Scripts, styles, frames, forms and plugins.
     pub const RESOURCES: u8 = 32;
-    /// Objects of microdata of which it is not known what belongs to them.
+    /// Microdata objects that may be incomplete.
     pub const OBJECTS: u8 = 64;
 }
 
 impl HtmlFacts {
-    /// Bits of [`cut`].
+    /// Returns bits of [`cut`].
     pub(crate) fn cut_lists(&self) -> u8 {
         let beyond = |total: u32, kept: usize| total as usize > kept;
         let blocks = &self.json_ld;
-        // too large to keep, or more objects than are looked at
+        // blocks too large to keep
         let unread = || {
             blocks
                 .iter()

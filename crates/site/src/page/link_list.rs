@@ -1,5 +1,5 @@
-//! The links of a page. There may be thousands: their texts lie in one text, not in an allocation each. Stored ones stay as
-//! they are stored until someone asks for them: of most pages nobody does, because the graph knows where they lead.
+//! Links of a page. There may be thousands, so their texts share one string instead of an allocation each. Stored links
+//! stay packed until they are needed, which is rare, because the graph knows the targets.
 
 mod stored;
 
@@ -12,52 +12,52 @@ use super::UrlId;
 
 /// The link has rel nofollow, ugc or sponsored.
 pub const REL_NOFOLLOW: u8 = 1;
-/// The href failed to parse or has a mistyped scheme.
+/// The href cannot be parsed or has a mistyped scheme.
 pub const LINK_MALFORMED: u8 = 2;
-/// mailto, tel, javascript and other schemes that are not crawled.
+/// The scheme is mailto, tel, javascript or another one that is not crawled.
 pub const LINK_OTHER_SCHEME: u8 = 4;
 /// The href has a non-empty fragment.
 pub const LINK_FRAGMENT: u8 = 8;
 /// The whole text of the link is program text.
 pub const LINK_CODE: u8 = 16;
-/// Behind this link, the last that is kept, stood others that may lead where none of the kept does.
+/// Flag of the last link kept: further links were left out that may have other targets.
 const LINK_LAST: u8 = 32;
 
-/// Links that room is made for at first, and bytes of each.
+/// Number of links for which space is reserved at first; [`TEXT`] is the number of bytes per link.
 const LINKS: usize = 64;
 const TEXT: usize = 48;
 
 /// One hyperlink.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link<'a> {
-    /// As written.
+    /// URL as written.
     pub href: &'a str,
-    /// Target; `None` when malformed or not http(s).
+    /// Target; `None` if the link is malformed or not http(s).
     pub target: Option<UrlId>,
     /// Text, alt, aria-label or title; cut to 80 grapheme clusters.
     pub anchor: &'a str,
-    /// [`REL_NOFOLLOW`] and its neighbours.
+    /// Bits of [`REL_NOFOLLOW`] and the constants below it.
     pub flags: u8,
     /// 1-based line in the source.
     pub line: u32,
 }
 
-/// Hyperlinks in order.
+/// Hyperlinks of a page, in order.
 #[derive(Clone, Default)]
 pub struct Links {
     read: ParsedLinks,
-    /// Instead of them.
+    /// Packed links, which replace `read`.
     stored: Option<Stored>,
 }
 
-/// Links that can be looked at.
+/// Unpacked links.
 #[derive(Clone, Debug, Default)]
 struct ParsedLinks {
     text: String,
     entries: Vec<Entry>,
 }
 
-/// A stretch of the text.
+/// Start and end of a piece of the shared text.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Span(u32, u32);
 
@@ -82,52 +82,52 @@ impl Links {
         &mut self.read
     }
 
-    /// Number of links, for which stored ones need not be read.
+    /// Returns the number of links, without unpacking them.
     pub fn len(&self) -> usize {
         self.stored.as_ref().map_or(self.read.entries.len(), Stored::len)
     }
 
-    /// None at all.
+    /// Whether there is no link.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether a byte stands in any target or text: where none does, no link need be looked at.
+    /// Whether any href or text contains a byte; if not, no link needs to be examined.
     pub fn mention(&self, byte: u8) -> bool {
         memchr::memchr(byte, self.read().text.as_bytes()).is_some()
     }
 
-    /// Notes that what follows is left out.
+    /// Records that further links are left out.
     pub(super) fn leave_out(&mut self) {
         if let Some(last) = self.read_mut().entries.last_mut() {
             last.flags |= LINK_LAST;
         }
     }
 
-    /// Whether some that lead where none of these does may have been left out.
+    /// Whether links may have been left out whose target no kept link has.
     pub fn hide_some(&self) -> bool {
         let last = self.read().entries.last();
         last.is_some_and(|last| last.flags & LINK_LAST != 0)
     }
 
-    /// A link by its place.
+    /// Returns a link by its index.
     pub fn get(&self, place: usize) -> Option<Link<'_>> {
         let read = self.read();
         read.entries.get(place).map(|entry| read.link(entry))
     }
 
-    /// All of them.
+    /// Returns all links in order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = Link<'_>> + ExactSizeIterator {
         let read = self.read();
         read.entries.iter().map(|entry| read.link(entry))
     }
 
-    /// Adds one.
+    /// Adds a link.
     pub fn push(&mut self, link: Link<'_>) {
         self.read_mut().push(link);
     }
 
-    /// Names a link, once its text is known, and adds flags.
+    /// Sets the anchor text of a link once it is known, and adds flags.
     pub(super) fn name(&mut self, place: usize, anchor: &str, flags: u8) {
         let read = self.read_mut();
         let span = read.keep(anchor);
@@ -137,13 +137,13 @@ impl Links {
         }
     }
 
-    /// Targets, to be changed.
+    /// Returns the targets for modification.
     pub(crate) fn targets_mut(&mut self) -> impl Iterator<Item = &mut Option<UrlId>> {
         let entries = self.read_mut().entries.iter_mut();
         entries.map(|entry| &mut entry.target)
     }
 
-    /// Gives each its target anew, by its href.
+    /// Resolves all targets again from their hrefs.
     pub(super) fn resolve(&mut self, mut target: impl FnMut(&str) -> Option<UrlId>) {
         let ParsedLinks { text, entries } = self.read_mut();
         for entry in entries {
@@ -156,7 +156,7 @@ impl Links {
 impl ParsedLinks {
     fn push(&mut self, link: Link<'_>) {
         if self.entries.capacity() == 0 {
-            // as many as a usual page has
+            // about as many as a usual page has
             self.entries.reserve(LINKS);
             self.text.reserve(LINKS * TEXT);
         }
@@ -182,7 +182,7 @@ impl ParsedLinks {
     }
 
     fn link(&self, entry: &Entry) -> Link<'_> {
-        // what was stored may have been damaged
+        // stored data may be damaged
         let text = |span: Span| {
             self.text
                 .get(span.0 as usize..span.1 as usize)

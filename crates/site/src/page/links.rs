@@ -1,4 +1,4 @@
-//! Resolves links.
+//! Resolves the links of a page.
 
 use std::borrow::Cow;
 
@@ -8,15 +8,15 @@ use url::Url;
 use super::{Intern, LINK_FRAGMENT, LINK_MALFORMED, LINK_OTHER_SCHEME, UrlId};
 use crate::url_key::Base;
 
-/// Ways people mistype `http://` and `https://`, and addresses without a scheme: as written they are
-/// paths of the site itself.
+/// Common misspellings of `http://` and `https://`, and URLs without a scheme, which as written resolve to paths of the
+/// site itself.
 const MISTYPED: [&str; 25] = [
     "http//", "https//", "http;", "https;", "htp:", "htps:", "htpp:", "htpps:", "htt:", "htts:", "httsp:",
     "httpp:", "httpps:", "httpss:", "htttp", "hhttp", "hhtp:", "hhtps:", "hppt:", "hppts:", "hpps:", "ttp:",
     "ttps:", "://", "www.",
 ];
 
-/// Resolves the links of one page.
+/// Resolver of the links of one page.
 pub(super) struct Resolver<'u> {
     page: &'u Url,
     own: UrlId,
@@ -36,7 +36,7 @@ impl<'u> Resolver<'u> {
         }
     }
 
-    /// The page has a `<base href>`; one that is no http(s) URL changes nothing.
+    /// Applies a `<base href>`; one that is not http(s) has no effect.
     pub fn rebase(&mut self, href: &str) {
         let Ok(base) = self.page.join(href) else { return };
         if matches!(base.scheme(), "http" | "https") {
@@ -45,7 +45,7 @@ impl<'u> Resolver<'u> {
         }
     }
 
-    /// Target of a relative URL, when the page is on https and its base is not.
+    /// Returns the target of a relative URL if the page is on https and its base URL on http.
     pub fn downgraded(&self, url: &str) -> Option<Url> {
         if url.is_empty() || self.base.scheme() != "http" || self.page.scheme() != "https" {
             return None;
@@ -53,7 +53,7 @@ impl<'u> Resolver<'u> {
         self.base.join(url).ok().filter(|url| url.scheme() == "http")
     }
 
-    /// Id of the target of a link as written, and flags of [`super::Link`].
+    /// Returns the id of a link's target and flags of [`super::Link`].
     pub fn resolve(&mut self, href: &str) -> (Option<UrlId>, u8) {
         let href = trimmed(href);
         let fragment = match find_near(b'#', href.as_bytes()) {
@@ -76,8 +76,8 @@ impl<'u> Resolver<'u> {
         }
     }
 
-    /// Resolves a mistyped link as browsers do: they take `www.example.com` and `http//example.com` for paths of
-    /// the site, so that they are broken links of it. Hosts that nobody meant are not worth asking.
+    /// Resolves a misspelled link like browsers: they treat `www.example.com` and `http//example.com` as paths of the
+    /// site, so it is a broken internal link. A host that nobody meant is not fetched.
     fn as_written(&mut self, href: &str) -> Option<UrlId> {
         let url = self.base.join(href).ok()?;
         (url.origin() == self.page.origin())
@@ -85,13 +85,13 @@ impl<'u> Resolver<'u> {
             .flatten()
     }
 
-    /// Id of the target when it is http(s).
+    /// Returns the id of the target if it is http(s).
     pub fn target(&mut self, href: &str) -> Option<UrlId> {
         self.resolve(href).0
     }
 }
 
-/// Without the control characters and spaces around it, which a URL may have; most have none.
+/// Trims control characters and spaces, which a URL may have around it; most have none.
 fn trimmed(href: &str) -> &str {
     match href.as_bytes() {
         [first, .., last] if *first > b' ' && *last > b' ' => href,
@@ -100,7 +100,7 @@ fn trimmed(href: &str) -> &str {
 }
 
 fn is_mistyped(href: &str) -> bool {
-    // nearly all links begin with one of these, or with a letter that none of the list has
+    // most links begin with another character, which rules out every misspelling
     if !matches!(
         href.as_bytes().first(),
         Some(b'h' | b'H' | b't' | b'T' | b'w' | b'W' | b':')
@@ -113,7 +113,7 @@ fn is_mistyped(href: &str) -> bool {
     };
     let scheme = after(href, "https:").or_else(|| after(href, "http:"));
     if let Some(scheme) = scheme {
-        // one slash, three, or the scheme twice
+        // one slash, three slashes, or the scheme twice
         return href[scheme..].strip_prefix("//").is_none_or(|rest| {
             rest.starts_with('/')
                 || ["http:", "https:", "http//", "https//"]

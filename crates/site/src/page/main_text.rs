@@ -1,4 +1,4 @@
-//! The visible text of a page: gathered in reading order, judged at the end.
+//! Visible text of a page: collected in reading order, evaluated at the end.
 
 use std::{cell::Cell, ops::Range};
 
@@ -12,49 +12,49 @@ use crate::html::tags::Tag;
 
 const IN_MAIN: u8 = 1;
 const IN_ARTICLE: u8 = 2;
-/// Navigation, header, footer, aside: on every page the same, so no part of what this one says.
+/// In navigation, header, footer or aside, which repeat on every page and are not content of this one.
 const IN_CHROME: u8 = 4;
-/// No snippet may show it.
+/// In an element with `data-nosnippet`.
 const HIDDEN: u8 = 8;
-/// No part of what this page says, by its density.
+/// Not content, judged by text density.
 const AROUND: u8 = 16;
 
-/// Bytes of a document that space is reserved for at once.
+/// Maximum number of bytes of a document for which space is reserved up front.
 const MAX_RESERVED: usize = 256 << 10;
-/// Pieces of program text that are remembered; a page with more is about programs.
+/// Maximum number of ranges of program text; a page with more is about programs.
 const MAX_CODE: usize = 1_000;
-/// Words of a text that is compared with others.
+/// Minimum number of words of a text that is compared with others.
 const MIN_SKETCHED: u32 = 50;
-/// Characters of the main text kept as evidence.
+/// Number of characters of the main text kept as evidence.
 const EXCERPT: usize = 300;
 
-/// Visible text with the element that each part of it stands in.
+/// Collects visible text with the place of each part.
 #[derive(Debug, Default)]
 pub(super) struct TextCollector {
-    /// White space folded; elements that break words leave one space.
+    /// Text with white space folded; elements that break words leave one space.
     text: String,
-    /// Beginning of each part, and what it stands in.
+    /// Start of each part, and its place flags.
     parts: Vec<(usize, u8)>,
     place: u8,
     /// Boundaries of blocks, ascending.
     breaks: Vec<usize>,
     code: Vec<(usize, usize)>,
-    /// Program text that is a block of its own.
+    /// Ranges of program text that forms a block of its own.
     listings: Vec<(usize, usize)>,
-    /// Texts of links outside landmarks.
+    /// Ranges of link texts outside landmarks.
     links: Vec<(usize, usize)>,
-    /// Room for the main text, folded, and for its beginning in lines.
+    /// Reused buffers: the folded main text, and its beginning in lines.
     main: String,
     lines: String,
 }
 
 thread_local! {
-    /// Buffers of the page before, whose room serves the next one.
+    /// Buffers of the previous page, reused for the next one.
     static ROOM: Cell<Option<TextCollector>> = const { Cell::new(None) };
 }
 
 impl TextCollector {
-    /// For a document of so many bytes.
+    /// Creates a collector for a document of this size.
     pub fn with_capacity(bytes: usize) -> Self {
         let Self {
             mut text,
@@ -68,7 +68,7 @@ impl TextCollector {
             place: _,
         } = ROOM.take().unwrap_or_default();
         text.clear();
-        // of a usual page a third is markup at least
+        // at least a third of a usual page is markup
         text.reserve(bytes.min(MAX_RESERVED) / 3 * 2);
         parts.clear();
         breaks.clear();
@@ -88,7 +88,7 @@ impl TextCollector {
         }
     }
 
-    /// Takes a text, character references decoded.
+    /// Adds a text whose character references are decoded.
     pub fn push(&mut self, text: &str) {
         if self.parts.last().map(|part| part.1) != Some(self.place) {
             self.parts.push((self.text.len(), self.place));
@@ -96,12 +96,12 @@ impl TextCollector {
         text::fold_into(&mut self.text, text);
     }
 
-    /// Ends the word.
+    /// Ends the current word.
     pub fn boundary(&mut self) {
         text::end_word(&mut self.text);
     }
 
-    /// Ends the block, and with it the word.
+    /// Ends the current block and word.
     pub fn end_block(&mut self) {
         self.boundary();
         if self.breaks.last() != Some(&self.text.len()) {
@@ -109,43 +109,43 @@ impl TextCollector {
         }
     }
 
-    /// Beginning of the next text.
+    /// Returns the position at which the next text begins.
     pub fn mark(&self) -> usize {
         self.text.len()
     }
 
-    /// The text since a mark.
+    /// Returns the text since a mark.
     pub fn since(&self, mark: usize) -> &str {
-        // white space is folded, so that there is one space at most
+        // white space is folded, so there is one space at most
         let text = self.text.get(mark..).unwrap_or_default();
         let text = text.strip_prefix(' ').unwrap_or(text);
         text.strip_suffix(' ').unwrap_or(text)
     }
 
-    /// Program text ended; it began at a mark.
+    /// Records program text that began at a mark and has ended.
     pub fn code_since(&mut self, mark: usize) {
         if self.code.len() < MAX_CODE {
             self.code.push((mark, self.text.len()));
         }
     }
 
-    /// A listing ended; it began at a mark.
+    /// Records a program listing that began at a mark and has ended.
     pub fn listing_since(&mut self, mark: usize) {
         self.listings.push((mark, self.text.len()));
     }
 
-    /// A link ended; its text began at a mark.
+    /// Records the text of a link that began at a mark and has ended.
     pub fn link_since(&mut self, mark: usize) {
         if self.place & !HIDDEN == 0 && mark < self.text.len() {
             self.links.push((mark, self.text.len()));
         }
     }
 
-    /// Tells where the page now is, when a landmark began or ended.
+    /// Updates the place from the open landmarks, when one began or ended.
     pub fn enter(&mut self, has: impl Fn(Tag) -> bool) {
         let main = if has(Tag::Main) { IN_MAIN } else { 0 };
         let article = if has(Tag::Article) { IN_ARTICLE } else { 0 };
-        // the header of an article holds its heading
+        // the header of an article contains its heading
         let around = main | article == 0 && (has(Tag::Header) || has(Tag::Footer));
         let chrome = if around || has(Tag::Nav) || has(Tag::Aside) {
             IN_CHROME
@@ -155,17 +155,17 @@ impl TextCollector {
         self.place = main | article | chrome | self.place & HIDDEN;
     }
 
-    /// No snippet may show what follows, or it may again.
+    /// Sets whether the following text is excluded from snippets.
     pub fn hide(&mut self, hidden: bool) {
         self.place = self.place & !HIDDEN | if hidden { HIDDEN } else { 0 };
     }
 
-    /// Navigation, header, footer or aside.
+    /// Whether the current place is in navigation, header, footer or aside.
     pub fn in_chrome(&self) -> bool {
         self.place & IN_CHROME != 0
     }
 
-    /// The last program text that ended covers everything since a mark.
+    /// Whether the last range of program text covers all text since a mark.
     pub fn is_code_since(&self, mark: usize) -> bool {
         let visible = mark
             + self
@@ -180,7 +180,7 @@ impl TextCollector {
                 .is_some_and(|(start, until)| *start <= visible && end <= *until)
     }
 
-    /// Counts and hashes, and keeps the beginning of the main text if it is wanted.
+    /// Counts and hashes the texts, and keeps the beginning of the main text if the limits ask for it.
     pub fn finish(mut self, facts: &mut HtmlFacts, limits: &Limits) {
         self.text.truncate(self.text.trim_end().len());
         facts.text_bytes = self.text.len() as u64;
@@ -237,7 +237,7 @@ impl TextCollector {
         }
         if let Some(lang) = &facts.lang {
             facts.hard = readability::hard(lang, &lines);
-            // what fills an unfinished page is in no language
+            // filler text has no language
             if facts.placeholders.is_empty() {
                 facts.language = language::other_than(lang, &lines);
             }
@@ -251,7 +251,7 @@ impl TextCollector {
         }
     }
 
-    /// Range of each part, and what it stands in.
+    /// Returns the range of each part with its place flags.
     fn spans(&self) -> impl Iterator<Item = (usize, usize, u8)> {
         let ends = self.parts.iter().skip(1).map(|next| next.0);
         let ends = ends.chain(std::iter::once(self.text.len()));
@@ -261,7 +261,7 @@ impl TextCollector {
             .map(|((start, place), end)| (*start, end, *place))
     }
 
-    /// Ranges of the blocks of wanted parts, and the place of each part.
+    /// Returns the wanted parts split at block boundaries, with their place flags.
     fn pieces(&self, is_wanted: impl Fn(u8) -> bool) -> impl Iterator<Item = (usize, usize, u8)> {
         let mut breaks = self.breaks.as_slice();
         let mut wanted = self.spans().filter(move |(_, _, place)| is_wanted(*place));
@@ -270,7 +270,7 @@ impl TextCollector {
             let (start, end, place) = part
                 .take()
                 .or_else(|| wanted.find(|(start, end, _)| start < end))?;
-            // the next one is hardly ever far
+            // the next boundary is hardly ever far
             let behind = breaks.iter().position(|b| *b > start).unwrap_or(breaks.len());
             breaks = &breaks[behind..];
             let next = breaks.first().map_or(end, |next| end.min(*next));
@@ -279,7 +279,7 @@ impl TextCollector {
         })
     }
 
-    /// The parts that are wanted, a line for each block, cut at the end of a word.
+    /// Writes the wanted parts, one line per block, cut at the end of a word.
     fn write_lines(&self, is_wanted: impl Fn(u8) -> bool, most: usize, out: &mut String) {
         out.clear();
         let mut listings = self.listings.as_slice();
@@ -297,14 +297,15 @@ impl TextCollector {
         }
         if out.len() > most {
             out.truncate(out.floor_char_boundary(most));
-            // some scripts put no spaces between words
+            // some scripts have no spaces between words
             let near = out.floor_char_boundary(most.saturating_sub(64));
             out.truncate(out[near..].rfind(' ').map_or(out.len(), |space| near + space));
         }
         out.truncate(out.trim_end().len());
     }
 
-    /// Flag of what holds the main text: main, else article, else everything that is not around it.
+    /// Returns the flag of the element that holds the main text: main, else article, else 0 for everything outside
+    /// landmarks.
     fn main_place(&self) -> u8 {
         let holds = |wanted: u8| {
             self.spans().any(|(start, end, place)| {
@@ -319,7 +320,7 @@ impl TextCollector {
             .unwrap_or(0)
     }
 
-    /// Marks the blocks that are no contents, where no landmark tells contents from what is around them.
+    /// Marks blocks that are not content, if no main or article element shows what is.
     fn leave_out_what_is_around(&mut self) {
         let pieces: Vec<_> = self.pieces(|_| true).collect();
         let is_block = |(start, end, place): &(usize, usize, u8)| {
@@ -342,7 +343,7 @@ impl TextCollector {
         self.parts = parts.collect();
     }
 
-    /// Ranges of neighbouring parts that are not of the main text.
+    /// Returns the ranges outside the main text, with adjacent ones merged.
     fn around(&self, is_main: impl Fn(u8) -> bool) -> Vec<Range<usize>> {
         let mut around: Vec<Range<usize>> = Vec::new();
         for (start, end, _) in self.spans().filter(|(_, _, place)| !is_main(*place)) {
@@ -355,13 +356,13 @@ impl TextCollector {
     }
 }
 
-/// Looked for in portions: without a way out of each it is done many bytes at a time.
+/// Whether a text contains a digit. Works in chunks without an early exit inside, so that the loop is vectorized.
 fn has_digit(text: &[u8]) -> bool {
     let any = |part: &[u8]| part.iter().fold(false, |any, b| any | b.is_ascii_digit());
     text.chunks(512).any(any)
 }
 
-/// Quotation marks that are not straight: “ „ «.
+/// Whether a text contains a quotation mark other than a straight one: “ „ «.
 fn has_quotation(text: &str) -> bool {
     let text = text.as_bytes();
     memchr2_iter(0xe2, 0xc2, text)

@@ -1,4 +1,4 @@
-//! Values of markup that the visible text does not bear out.
+//! Values of structured data that the visible text does not contain.
 
 use std::collections::HashSet;
 
@@ -12,30 +12,30 @@ use crate::{
 use memchr::memmem;
 use serde::{Deserialize, Serialize};
 
-/// Entries kept.
+/// Maximum number of entries kept.
 const MAX_MISMATCHES: usize = 5;
-/// Characters kept of a value.
+/// Maximum number of characters kept of a value.
 const VALUE: usize = 200;
-/// Items looked at.
+/// Maximum number of items examined.
 const ITEMS: usize = 50;
-/// Share of the words of a headline in the text from which on it stands there in another form.
+/// Minimum share of words of a headline in the text for the text to contain it in another form.
 const SHARE: f64 = 0.6;
-/// Signs that a text names prices.
+/// Signs that a text contains prices.
 const CURRENCIES: [&str; 12] = [
     "€", "$", "£", "¥", "₽", "₹", "zł", "EUR", "USD", "GBP", "CHF", "kr",
 ];
 
-/// A property whose value is not to be seen.
+/// A property whose value is not visible.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MarkupMismatch {
     /// `headline`, `name` or `price`.
     pub property: Box<str>,
-    /// As the markup has it.
+    /// Value in the structured data.
     pub value: Box<str>,
 }
 
-/// Headlines of articles, names and prices of products that the visible text does not hold. `folded` is the main text
-/// without capitals, `visible` all text as it stands.
+/// Returns headlines of articles, and names and prices of products that the visible text does not contain. `folded` is
+/// the main text in folded case, `visible` all text as written.
 pub(super) fn unseen(facts: &HtmlFacts, folded: &str, visible: &str) -> Vec<MarkupMismatch> {
     let mut found = Vec::new();
     let mut seen = DisplayedText {
@@ -85,7 +85,7 @@ fn judge(item: &Object<'_>, seen: &mut DisplayedText<'_>, found: &mut Vec<Markup
             property: property.into(),
             value: text::cut(&text::squeeze(value), VALUE).into(),
         };
-        // it may be said in both syntaxes
+        // JSON-LD and microdata may contain the same value
         if found.len() < MAX_MISMATCHES && !found.contains(&unseen) {
             found.push(unseen);
         }
@@ -115,7 +115,7 @@ fn judge(item: &Object<'_>, seen: &mut DisplayedText<'_>, found: &mut Vec<Markup
     }
 }
 
-/// The price of the only offer, or the lowest one.
+/// Returns the price of the only offer, or the lowest price.
 fn price(offers: &Json<'_>) -> Option<String> {
     let offer = match offers {
         Json::Array(offers) if offers.len() == 1 => offers.first()?,
@@ -132,7 +132,7 @@ fn price(offers: &Json<'_>) -> Option<String> {
 struct DisplayedText<'a> {
     folded: &'a str,
     visible: &'a str,
-    /// Letters and digits of all of it, made when needed.
+    /// Letters and digits of the whole text, computed on first use.
     letters: Option<String>,
 }
 
@@ -159,13 +159,14 @@ impl DisplayedText<'_> {
         wanted.intersection(&there).count() as f64 >= SHARE * wanted.len() as f64
     }
 
-    /// A page that names no prices at all shows them some other way.
+    /// Whether the text contains a price; true if it contains no prices at all, since then the page shows them in
+    /// another way.
     fn has_price(&self, price: &str) -> bool {
         let Some(cents) = cents(price).filter(|cents| *cents > 0) else {
             return true;
         };
         let names_prices = CURRENCIES.iter().any(|sign| self.visible.contains(sign));
-        // microdata may be the very text that is shown: `1.299`
+        // microdata may hold the displayed text itself: `1.299`
         let as_written = price.chars().filter(char::is_ascii_digit).collect();
         let mut spellings = vec![cents.to_string(), as_written];
         if cents % 10 == 0 {
@@ -182,7 +183,7 @@ fn letters(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).collect()
 }
 
-/// `1299.5` and `1299.50` are 129950; schema.org wants a full stop before the cents.
+/// Parses a price to cents: `1299.5` and `1299.50` are 129950, since schema.org requires a decimal point.
 fn cents(price: &str) -> Option<u64> {
     let price: f64 = price.trim().parse().ok()?;
     (0.0..1e12)
@@ -190,7 +191,7 @@ fn cents(price: &str) -> Option<u64> {
         .then(|| (price * 100.0).round() as u64)
 }
 
-/// Numbers of a text as their digits alone: `1.299,50`, `1,299.50` and `1 299.50` are the same.
+/// Returns the numbers of a text as digits only, so that `1.299,50`, `1,299.50` and `1 299.50` are equal.
 fn amounts(text: &str) -> impl Iterator<Item = String> {
     let mut rest = text;
     std::iter::from_fn(move || {

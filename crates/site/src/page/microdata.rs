@@ -1,4 +1,4 @@
-//! Microdata: its objects, and names in it that schema.org does not have.
+//! Microdata: its objects, and names that schema.org does not define.
 
 mod collector;
 mod json_ld;
@@ -12,31 +12,31 @@ use serde::{Deserialize, Serialize};
 
 use crate::vocabulary::{is_property, is_type};
 
-/// Names kept of either kind.
+/// Maximum number of names kept of either kind.
 const MAX_NAMES: usize = 20;
-/// Characters kept of a name.
+/// Maximum number of characters kept of a name.
 const NAME: usize = 80;
 
-/// Such names, each once.
+/// Names that schema.org does not define, each once.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnknownTerms {
-    /// Of types.
+    /// Names of types.
     pub types: Vec<Box<str>>,
-    /// Of properties.
+    /// Names of properties.
     pub properties: Vec<Box<str>>,
 }
 
 impl UnknownTerms {
-    /// There are none.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.types.is_empty() && self.properties.is_empty()
     }
 }
 
-/// Unknown names gathered on one page.
+/// Collector of unknown names on one page.
 ///
-/// The object of a property is not followed here: on pages with objects of other vocabularies, or without a type,
-/// nothing is said of properties.
+/// It does not track which object a property belongs to: on pages with objects of other vocabularies or without a type,
+/// no property is reported.
 #[derive(Debug, Default)]
 pub(super) struct NameCollector {
     strange: UnknownTerms,
@@ -45,12 +45,12 @@ pub(super) struct NameCollector {
 }
 
 impl NameCollector {
-    /// An element with `itemscope`.
+    /// Records an element with `itemscope`.
     pub fn object(&mut self) {
         self.objects += 1;
     }
 
-    /// The value of `itemtype`: types of one vocabulary, as URLs.
+    /// Records an `itemtype`: types of one vocabulary, as URLs.
     pub fn types(&mut self, types: &str) {
         let names: Option<Vec<&str>> = types.split_ascii_whitespace().map(of_schema_org).collect();
         let Some(names) = names.filter(|names| !names.is_empty()) else {
@@ -62,7 +62,7 @@ impl NameCollector {
         }
     }
 
-    /// The value of `itemprop`; a name with a colon or a dot is of another vocabulary.
+    /// Records an `itemprop`; a name with a colon or a dot belongs to another vocabulary.
     pub fn properties(&mut self, names: &str) {
         if self.of_schema_org == 0 {
             return;
@@ -82,7 +82,7 @@ impl NameCollector {
     }
 }
 
-/// Name in schema.org of a URL; `None` of other vocabularies.
+/// Returns the name of a schema.org URL; `None` for other vocabularies.
 fn of_schema_org(url: &str) -> Option<&str> {
     let (_, rest) = url.split_once("://")?;
     let rest = rest.strip_prefix("www.").unwrap_or(rest);

@@ -1,5 +1,5 @@
-//! A page that has not changed since an earlier audit read it: what its server may be asked by, and what the facts of then
-//! become when it says 304.
+//! Conditional requests for a page that an earlier audit read: its validators, and its facts after a 304 (Not
+//! Modified).
 
 use std::time::{Duration, SystemTime};
 
@@ -13,21 +13,22 @@ use super::{
 };
 use crate::fetch::{Response, Validators};
 
-/// Version of the reader. It is raised by whoever changes the facts that the same bytes give (`html/`, this folder, the crate
-/// `text`, the limits of what is kept) or the request (`Accept`), because stored facts are used again as long as it stays.
+/// Version of the reader. Raise it with every change of the facts that the same bytes yield (`html/`, this folder, the
+/// crate `text`, the limits of what is kept) or of the request (`Accept`), because stored facts are reused while it
+/// stays.
 pub const READER: u32 = 11;
 
-/// Longest validator that is sent back, bytes; most are 30.
+/// Maximum length in bytes of a validator that is sent back; most have 30.
 const MAX_VALIDATOR_BYTES: usize = 256;
-/// A page is read whole at least this often: a server may leave headers out of its 304 (Apache sends hardly any), or call
-/// the same what is not.
+/// Time in milliseconds after which a page is fetched in full: a server may omit headers from a 304 (Apache sends
+/// hardly any), or use one validator for different contents.
 const LASTS_MS: i64 = 30 * 24 * 3_600_000;
-/// A first byte later than this is measured on a whole answer, with which a 304 has little in common, milliseconds.
+/// Time to first byte in milliseconds above which it is measured on a full response, because that of a 304 is no guide.
 pub(crate) const SLOW_MS: u32 = 800;
-/// Bodies of more bytes than this should be compressed.
+/// Size of a body in bytes above which it should be compressed.
 const LARGE: u64 = 1_024;
 
-/// By what the server of a page that was just read may be asked later whether it has changed.
+/// Returns the validators of a page that was just read, if its facts may be reused.
 pub(super) fn validators(facts: &PageFacts, response: &Response) -> Option<Box<Validators>> {
     if !is_reusable(facts) || varies(&response.headers) {
         return None;
@@ -49,9 +50,9 @@ pub(super) fn validators(facts: &PageFacts, response: &Response) -> Option<Box<V
     })
 }
 
-/// Whether facts say all that reading the same page again would. Those of a cut or failed page do not, nor do lists that
-/// leave out what was seen. What only headers or the clock tell may have been mended without a change of the body, of
-/// which a 304 says nothing: where something is wanting there, the page is asked for whole.
+/// Whether facts equal what reading the page again would yield. Facts of a cut or failed page do not, nor do lists with
+/// entries left out. Headers may be fixed without a change of the body, which a 304 need not show: if something is
+/// wrong there, the page is fetched in full.
 fn is_reusable(facts: &PageFacts) -> bool {
     let Some(html) = facts.html_200().filter(|_| facts.cut.is_none()) else {
         return false;
@@ -60,7 +61,7 @@ fn is_reusable(facts: &PageFacts) -> bool {
     let declared = html.charset.header.is_some() || html.charset.meta.is_some() || html.charset.bom;
     let compressed = headers.content_encoding.is_some() || facts.body_bytes <= LARGE;
     let header_tells = headers.robots_tags.is_empty() && headers.canonicals.is_empty();
-    // its links cannot be resolved again: which of them stood before the base is not known
+    // its links cannot be resolved again, since it is unknown which of them come before the base element
     let resolvable = html.base.is_none();
     let whole = html.links_total as usize == html.links.len()
         && html.canonicals.len() < LIST
@@ -69,13 +70,13 @@ fn is_reusable(facts: &PageFacts) -> bool {
     declared && compressed && header_tells && resolvable && whole && facts.ttfb_ms <= SLOW_MS
 }
 
-/// The answer is never the same (RFC 9110 section 12.5.5).
+/// Whether the response differs with every request (RFC 9110 section 12.5.5).
 fn varies(headers: &HeaderMap) -> bool {
     let mut values = headers.get_all(header::VARY).iter();
     values.any(|value| value.as_bytes().contains(&b'*'))
 }
 
-/// `"x"` or `W/"x"`; a list or a bare word would be read as something else.
+/// Whether a value is `"x"` or `W/"x"`; servers would misread a list or a bare word.
 fn is_etag(etag: &str) -> bool {
     let inside = opaque(etag)
         .strip_prefix('"')
@@ -87,7 +88,8 @@ fn opaque(etag: &str) -> &str {
     etag.strip_prefix("W/").unwrap_or(etag)
 }
 
-/// A page changed twice within the second of its date would have the same date twice (RFC 9110 section 8.8.2.2).
+/// Whether `Last-Modified` is a strong validator: a page changed twice within one second has the same date twice (RFC
+/// 9110 section 8.8.2.2).
 fn tells_apart(modified: &str, date: Option<&str>, fetched_at_ms: i64) -> bool {
     let Ok(modified) = httpdate::parse_http_date(modified) else {
         return false;
@@ -103,13 +105,13 @@ fn tells_apart(modified: &str, date: Option<&str>, fetched_at_ms: i64) -> bool {
 }
 
 impl Validators {
-    /// Whether the page need not be read whole yet.
+    /// Whether the validators are still recent enough for a conditional request.
     pub fn last(&self, now_ms: i64) -> bool {
         (0..LASTS_MS).contains(&(now_ms - self.read_at_ms))
     }
 
-    /// Whether a 304 is about the page they belong to: if it says which page it means, that has to be the one that was
-    /// asked about (RFC 9111 section 4.3.4).
+    /// Whether a 304 refers to the page of these validators: a validator in the response has to match (RFC 9111 section
+    /// 4.3.4).
     pub fn are_meant_by(&self, headers: &HeaderMap) -> bool {
         let said = |name: HeaderName| headers.get(name).map(|value| value.as_bytes());
         match (&self.etag, said(header::ETAG)) {
@@ -124,9 +126,9 @@ impl Validators {
     }
 }
 
-/// The facts of a page that an earlier audit read, with its texts, after a 304. They become what reading the page now would
-/// have made of it: the body is the same, so only ids, of which every crawl has its own, and what belongs to the exchange
-/// are new.
+/// Returns the facts of a page after a 304, from those that an earlier audit stored, with its texts. They equal what
+/// reading the page now would yield: the body is the same, so only the ids, which differ between crawls, and the facts
+/// of this request are new.
 pub fn unchanged(
     mut facts: PageFacts,
     known: &Validators,
@@ -142,7 +144,7 @@ pub fn unchanged(
     let mut alternates = 0;
     if let Some(html) = &mut facts.html {
         let mut resolver = Resolver::new(url, at.id, intern);
-        // in the order in which pages have them: what is named first decides the form that is fetched
+        // in the order of a full read, because the first mention of a URL decides the form that is fetched
         let relations = [&mut html.canonicals, &mut html.hreflangs, &mut html.pagination];
         for relation in relations.into_iter().flatten() {
             relation.target = if relation.href.is_empty() {
@@ -158,8 +160,8 @@ pub fn unchanged(
     facts
 }
 
-/// Replaces headers that were known by those of a 304 (RFC 9111 section 4.3.4 with 3.2), but for what tells of the
-/// body, which it does not have: its type and its coding. What it does not say stays, because it need not say much.
+/// Replaces known headers by those of a 304 (RFC 9111 sections 4.3.4 and 3.2), except content type and coding, since a
+/// 304 has no body. Headers that the 304 omits stay, because it may omit most.
 fn updated(known: HeaderFacts, newer: HeaderFacts) -> HeaderFacts {
     fn or<T>(newer: Vec<T>, known: Vec<T>) -> Vec<T> {
         if newer.is_empty() { known } else { newer }
@@ -178,7 +180,7 @@ fn updated(known: HeaderFacts, newer: HeaderFacts) -> HeaderFacts {
         content_type_options: newer.content_type_options.or(known.content_type_options),
         referrer_policy: newer.referrer_policy.or(known.referrer_policy),
         last_modified: newer.last_modified.or(known.last_modified),
-        // of this exchange or of none
+        // caches belong to this response only
         caches: newer.caches,
     }
 }

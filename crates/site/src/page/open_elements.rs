@@ -1,12 +1,12 @@
-//! The stack of open elements. Enough of the HTML standard's tree construction (13.2.6) to know what a
-//! text belongs to when end tags are missing, as they mostly are in lists and tables, or come in the wrong order.
+//! The stack of open elements: enough of tree construction in the HTML standard (13.2.6) to know which element a text
+//! belongs to when end tags are missing, as in most lists and tables, or come in the wrong order.
 
 use crate::html::tags::Tag;
 
-/// Elements looked at to find one that a start tag closes.
+/// Maximum number of elements examined to find one that a start tag closes.
 const LOOK_FOR_START: usize = 64;
-/// Elements looked at to find the one that an end tag closes. Real pages need a handful; without a bound a
-/// hostile one would cost the square of its size.
+/// Maximum number of elements examined to find the one that an end tag closes. Real pages need a handful; without a
+/// bound, a hostile page would take quadratic time.
 const LOOK_FOR_END: usize = 256;
 
 /// The stack of open elements.
@@ -28,22 +28,22 @@ impl Default for OpenElements {
 }
 
 impl OpenElements {
-    /// Some element of this name is open.
+    /// Whether an element of this name is open.
     pub fn has(&self, tag: Tag) -> bool {
         self.counts[tag as usize] > 0
     }
 
-    /// Deepest nesting so far.
+    /// Returns the greatest depth so far.
     pub fn deepest(&self) -> u32 {
         u32::try_from(self.deepest).unwrap_or(u32::MAX)
     }
 
-    /// Number of open elements.
+    /// Returns the number of open elements.
     pub fn depth(&self) -> usize {
         self.stack.len()
     }
 
-    /// The element that what follows stands in.
+    /// Returns the innermost open element.
     pub fn innermost(&self) -> Option<Tag> {
         self.stack.last().copied()
     }
@@ -60,7 +60,7 @@ impl OpenElements {
         Some(tag)
     }
 
-    /// Number of elements, from the innermost, that a start tag closes before it opens its own.
+    /// Returns how many elements, from the innermost, a start tag closes before it opens its own.
     pub fn closed_by_start(&self, tag: Tag) -> usize {
         let item = match tag {
             Tag::Li => self.find(|t| t == Tag::Li, ends_list),
@@ -102,7 +102,7 @@ impl OpenElements {
         0
     }
 
-    /// Number of elements, from the innermost, that an end tag closes; 0 when it closes none.
+    /// Returns how many elements, from the innermost, an end tag closes; 0 if it closes none.
     pub fn closed_by_end(&self, tag: Tag) -> usize {
         let heading = tag.heading_level().is_some();
         if !heading && !self.has(tag) || matches!(tag, Tag::Body | Tag::Html) {
@@ -114,7 +114,7 @@ impl OpenElements {
                 return i + 1;
             }
             let stops = if tag == Tag::Template {
-                // it ends with everything in it
+                // a template ends with everything in it
                 false
             } else if table {
                 matches!(open, Tag::Table | Tag::Template | Tag::Html)
@@ -143,7 +143,7 @@ fn is_group(tag: Tag) -> bool {
 mod tests {
     use super::{OpenElements, Tag};
 
-    /// Elements open after these tags, outermost first.
+    /// Returns the elements open after these tags, outermost first.
     fn open(source: &str) -> String {
         let mut open = OpenElements::default();
         for word in source.split(' ') {

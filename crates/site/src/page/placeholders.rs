@@ -1,4 +1,4 @@
-//! Marks of an unfinished page: filler text, and templates that nobody filled in.
+//! Signs of an unfinished page: filler text and unrendered templates.
 
 use std::{ops::Range, sync::LazyLock};
 
@@ -6,38 +6,38 @@ use memchr::{memchr2_iter, memmem::Finder};
 
 use searchwright_text as text;
 
-/// Placeholders kept.
+/// Maximum number of placeholders kept.
 const MAX_PLACEHOLDERS: usize = 20;
-/// Places looked at for unrendered templates.
+/// Maximum number of brackets examined for unrendered templates.
 const MAX_LOOKED_AT: usize = 200;
-/// Bytes kept of what follows filler text.
+/// Number of bytes kept after filler text.
 const AFTER_FILLER: usize = 60;
 
-/// Text that a designer meant to replace.
+/// Filler text in lower case.
 pub(crate) const FILLER: [&str; 3] = ["lorem ipsum", "dolor sit amet", "consectetur adipiscing"];
-/// For folded text, and, without the letter that may be a capital, for text as it is.
+/// Finders for folded text, and for text as written without the first letter, which may be a capital.
 static FILLER_FINDERS: LazyLock<[[Finder<'static>; 2]; 3]> =
     LazyLock::new(|| FILLER.map(|filler| [Finder::new(filler), Finder::new(&filler[1..])]));
 
-/// The visible text of a page.
+/// Visible text of a page.
 pub(super) struct VisibleText<'p> {
-    /// The main text, folded.
+    /// Folded main text.
     pub main: &'p str,
-    /// All of it, as it is.
+    /// All visible text, as written.
     pub all: &'p str,
-    /// Ranges of it that are not main text, ascending.
+    /// Ranges of `all` outside the main text, ascending.
     pub around: &'p [Range<usize>],
-    /// And where program text does.
+    /// Ranges of `all` that are program text.
     pub code: &'p [(usize, usize)],
 }
 
 impl VisibleText<'_> {
-    /// Filler text first, each once, then unrendered templates.
+    /// Returns the placeholders: filler text first, each phrase once, then unrendered templates.
     pub fn placeholders(&self) -> Vec<Box<str>> {
         let mut found: Vec<Box<str>> = Vec::new();
         for (filler, [finder, finder_around]) in FILLER.iter().zip(&*FILLER_FINDERS) {
             if let Some(at) = finder.find(self.main.as_bytes()) {
-                // with what follows, by which the place can be found
+                // includes the text after it, by which the place can be found
                 let end = self.main.floor_char_boundary(at + filler.len() + AFTER_FILLER);
                 found.push(self.main[at..end].trim_end().into());
                 continue;

@@ -1,4 +1,4 @@
-//! Whether the main text is very hard to read.
+//! Detects main texts that are very hard to read.
 
 use searchwright_text::{
     self as text, primary,
@@ -6,23 +6,23 @@ use searchwright_text::{
     simd::BLOCK,
 };
 
-/// A shorter line is a heading or an entry of a list.
+/// Minimum length of a line in bytes; a shorter one is a heading or a list item.
 const LINE: usize = 60;
-/// Words of running text that a score is made of, at least.
+/// Minimum number of words of running text for a score.
 const MIN_WORDS: u32 = 100;
-/// Bytes of running text whose words are counted first; a paragraph is counted as a whole.
+/// Number of bytes of running text whose words are counted first, in whole paragraphs.
 const COUNTED_FIRST: usize = 1_500;
-/// Texts that score more are not remembered: there is no question that they can be read.
+/// Maximum score of a text that is kept; a higher one is certainly readable.
 const MAX_SCORE: f64 = 40.0;
-/// Points by which a score by letters may exceed the score by words.
+/// Number of points by which a rough score may exceed the exact score.
 const DOUBT: f64 = 22.0;
-/// Points by which a score by the words of a beginning and the letters of the rest may exceed the score by all words. Of
-/// 355 pages with hard texts, 91 different ones, among 2,476 of real websites, these two lose none.
+/// Number of points by which an exact score of the beginning with a rough score of the rest may exceed the exact score.
+/// Of 355 pages with hard texts (91 different ones) among 2,476 pages of real websites, these two bounds lose none.
 const BEGINNING_DOUBT: f64 = 6.0;
 
-/// Score of a hard text, in a language with a formula on the scale of Flesch. Counting syllables takes its time, so
-/// that most texts are only looked at: their letters show that they are not hard, or the words of their beginning and the
-/// letters of the rest do.
+/// Returns the score of a hard text, in a language with a formula on the Flesch scale. Counting syllables is slow, so
+/// most texts are ruled out by a rough score of their letters, or by an exact score of their beginning with a rough
+/// score of the rest.
 pub(super) fn hard(language: &str, lines: &str) -> Option<Readability> {
     let formula = formula(language);
     if matches!(formula, Formula::Lix | Formula::SentenceLength) {
@@ -57,7 +57,7 @@ pub(super) fn hard(language: &str, lines: &str) -> Option<Readability> {
     score(&words, formula).filter(|found| found.score <= MAX_SCORE)
 }
 
-/// An entry of an index ends with a bracket, and is no sentence.
+/// Whether a line ends like a sentence; entries of an index end with a bracket and do not.
 fn ends_a_sentence(line: &str) -> bool {
     line.trim_end_matches(['"', '”', '»', ')', ' '])
         .ends_with(['.', '!', '?', '…'])
@@ -66,10 +66,10 @@ fn ends_a_sentence(line: &str) -> bool {
 const PART: u8 = 1;
 const VOWEL: u8 = 2;
 const STOP: u8 = 4;
-/// A byte that begins a character.
+/// First byte of a character.
 const FIRST: u8 = 8;
 
-/// Classes of single bytes. Of vowels outside ASCII the second byte stands for the whole.
+/// Returns classes of single bytes. The second byte of a vowel outside ASCII stands for the whole vowel.
 const fn classes(cyrillic: bool) -> [u8; 256] {
     let mut classes = [0; 256];
     let mut byte = 0;
@@ -99,7 +99,7 @@ const fn classes(cyrillic: bool) -> [u8; 256] {
 static LATIN: [u8; 256] = classes(false);
 static CYRILLIC: [u8; 256] = classes(true);
 
-/// Counts by single bytes: every run of vowels is a syllable, every stop before a space the end of a sentence.
+/// Counts roughly, by single bytes: every run of vowels is a syllable, every full stop before a space ends a sentence.
 fn rough<'t>(paragraphs: impl Iterator<Item = &'t str>, language: &str) -> Counts {
     let classes = if language == "ru" { &CYRILLIC } else { &LATIN };
     let silent_e = matches!(language, "en" | "fr");
@@ -118,7 +118,7 @@ fn rough<'t>(paragraphs: impl Iterator<Item = &'t str>, language: &str) -> Count
     counts
 }
 
-/// Counts a paragraph byte by byte. How often an `e` ends a word.
+/// Counts a paragraph byte by byte. Returns the number of words that end with `e`.
 fn rough_bytes(paragraph: &[u8], classes: &[u8; 256], counts: &mut Counts) -> u32 {
     let (mut before, mut last, mut silent) = (0, b' ', 0);
     for byte in paragraph {
@@ -134,7 +134,7 @@ fn rough_bytes(paragraph: &[u8], classes: &[u8; 256], counts: &mut Counts) -> u3
     silent
 }
 
-/// Counts the words of an ASCII paragraph, 64 bytes at a time.
+/// Counts an ASCII paragraph, 64 bytes at a time. Returns the number of words that end with `e`.
 fn rough_ascii(paragraph: &[u8], counts: &mut Counts) -> u32 {
     let (mut parts, mut vowels, mut stops, mut es, mut silent) = (0, 0, 0, 0, 0);
     text::simd::each_block(paragraph, |at, block| {
@@ -147,7 +147,7 @@ fn rough_ascii(paragraph: &[u8], counts: &mut Counts) -> u32 {
         counts.syllables += (vowels & !vowels_before).count_ones();
         counts.letters += parts.count_ones();
         counts.sentences += (stops_before & block.each(b' ')).count_ones();
-        // nothing stands behind the end
+        // bits beyond the end do not count
         let left = paragraph.len() - at;
         let there = if left < BLOCK { (1 << left) - 1 } else { u64::MAX };
         silent += (es_before & !parts & there).count_ones();
@@ -193,10 +193,10 @@ mod tests {
             None
         );
         assert!(hard("en", &lines(&HARD.replace(".", " (in all modules.)"))).is_some());
-        // an easy beginning is not the whole
+        // an easy beginning does not decide
         let later = format!("{}\n{}", lines(EASY), lines(&HARD.repeat(5)));
         assert!(hard("en", &later).is_some());
-        // no scale of Flesch for the language, and too little text
+        // no Flesch formula for the language, and too little text
         assert_eq!(hard("fi", &lines(HARD)), None);
         assert_eq!(hard("en", HARD), None);
         assert_eq!(hard("en", &lines("Extraordinary considerations")), None);

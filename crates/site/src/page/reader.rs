@@ -1,4 +1,4 @@
-//! One pass over a body: every token is looked at once, and what checks need of it is kept.
+//! Reads a body in one pass: every token is examined once, and the facts that checks need are kept.
 
 mod element_labels;
 mod end_tags;
@@ -31,9 +31,9 @@ use element_labels::ElementLabels;
 use end_tags::OpenHeading;
 pub(super) use end_tags::OpenLink;
 
-/// Characters kept of a text.
+/// Maximum number of characters kept of a text.
 pub(super) const TEXT: usize = 500;
-/// `id`s kept for fragment checks.
+/// Maximum number of `id`s kept for fragment checks.
 const IDS: usize = 5_000;
 
 pub(super) struct Reader<'a, 'u> {
@@ -44,37 +44,37 @@ pub(super) struct Reader<'a, 'u> {
     pub(super) out: HtmlFacts,
     pub(super) open: OpenElements,
     pub(super) prose: TextCollector,
-    /// The head has ended, or never was.
+    /// Whether the head has ended, or never began.
     pub(super) in_body: bool,
     pub(super) link: Option<OpenLink>,
-    /// Targets of links, and whether with nofollow, once there are more than the limit.
+    /// Targets of links with their nofollow flag, once there are more links than the limit.
     pub(super) targets: Option<HashSet<(UrlId, u8)>>,
     heading: Option<OpenHeading>,
     paragraph: Option<usize>,
-    /// End of the last heading's text, while it has no answer.
+    /// End of the last heading's text, until the text below it is counted.
     answer_from: Option<usize>,
     code: Option<usize>,
-    /// Number of elements open inside the one whose text no snippet may show, itself included.
+    /// Depth of the element whose text is excluded from snippets.
     nosnippet: Option<usize>,
-    /// Number of elements open inside the one whose role is `main`, itself included.
+    /// Depth of the element with the role `main`.
     main_role: Option<usize>,
     picture_has_img: bool,
-    /// The open picture has a source in a modern format.
+    /// Whether the open picture has a source in a modern format.
     pub(super) picture_is_modern: bool,
-    /// The next text is that of a JSON-LD block.
+    /// Whether the next text is that of a JSON-LD block.
     pub(super) json_open: bool,
-    /// An image of the content was seen.
+    /// Whether an image of the content was seen.
     content_image: bool,
     /// Number of mentions of an author in JSON-LD.
     authors_in_json: usize,
     names: NameCollector,
-    /// Objects of microdata, once there is something to gather.
+    /// Microdata objects, once there is any.
     objects: Option<Box<ItemCollector>>,
-    /// The document was closed.
+    /// Whether the document was closed by `</body>` or `</html>`.
     is_closed: bool,
-    /// Beginning of the text of an open `<time>` whose date is its text.
+    /// Start of the text of an open `<time>` without `datetime`.
     time: Option<usize>,
-    /// Dates that lie behind it are to come.
+    /// Time of the fetch; later dates are in the future and ignored.
     now_ms: i64,
     scripts: bool,
     spa_root: bool,
@@ -179,7 +179,7 @@ impl<'a, 'u> Reader<'a, 'u> {
         }
         let inert = self.open.has(Tag::Template);
         if tag == Tag::Tr && self.open.innermost() == Some(Tag::Table) {
-            // nobody writes it, and every browser puts it there
+            // implied: browsers insert it when it is missing
             self.out.elements += u32::from(!inert);
             self.open.push(Tag::Tbody);
         }
@@ -199,7 +199,7 @@ impl<'a, 'u> Reader<'a, 'u> {
             if !inert {
                 self.opened(tag, start);
             }
-            // what stands within a line is a part of the text, not all of it
+            // inline elements are a part of the text and do not hide all of it
             if said.nosnippet && self.nosnippet.is_none() && tag.breaks_words() {
                 self.nosnippet = Some(self.open.depth());
                 self.prose.hide(true);
@@ -217,7 +217,7 @@ impl<'a, 'u> Reader<'a, 'u> {
         }
     }
 
-    /// The first thing that cannot stand in a head ends it, wherever its end tag is.
+    /// Ends the head at the first element that cannot be in it, wherever its end tag is.
     fn leave_head(&mut self, tag: Tag, name: &str) {
         if matches!(tag, Tag::Html | Tag::Head) || tag.may_stand_in_head() {
             return;
@@ -226,7 +226,7 @@ impl<'a, 'u> Reader<'a, 'u> {
         self.out.head_ended_by = Some(text::cut(name, 40).to_ascii_lowercase().into());
     }
 
-    /// A landmark began or ended.
+    /// Updates the place of texts when a landmark begins or ends.
     fn enter(&mut self) {
         let (open, main) = (&self.open, self.main_role.is_some());
         self.prose.enter(|tag| open.has(tag) || main && tag == Tag::Main);
@@ -242,7 +242,7 @@ impl<'a, 'u> Reader<'a, 'u> {
         }
     }
 
-    /// Opens an element that can hold something.
+    /// Handles an element that was opened and can have content.
     fn opened(&mut self, tag: Tag, start: &StartTag<'a>) {
         match tag {
             Tag::Main | Tag::Article | Tag::Nav | Tag::Header | Tag::Footer | Tag::Aside => {
@@ -271,7 +271,7 @@ impl<'a, 'u> Reader<'a, 'u> {
         }
     }
 
-    /// Parts the texts before and after such an element.
+    /// Separates the texts before and after an element that breaks words.
     fn break_words(&mut self, tag: Tag) {
         if tag.breaks_words() {
             if tag != Tag::Br {
@@ -286,7 +286,7 @@ impl<'a, 'u> Reader<'a, 'u> {
             self.break_words(tag);
             match tag {
                 Tag::Body | Tag::Html => (self.in_body, self.is_closed) = (true, true),
-                // not when something around it ends: browsers go on with the link behind that
+                // not when an enclosing element ends: browsers continue the link after it
                 Tag::A => self.finish_link(),
                 _ => {}
             }
@@ -334,7 +334,7 @@ impl<'a, 'u> Reader<'a, 'u> {
         }
         let decoded = entities::decode(source, In::Text);
         if self.open.has(Tag::Svg) {
-            // the title of a drawing speaks for it as an alt text would
+            // the title of a drawing acts as its alt text
             self.alternative(&decoded);
             return;
         }

@@ -1,4 +1,4 @@
-//! One HTTP answer to facts.
+//! Turns an HTTP response into facts.
 
 use std::collections::HashSet;
 
@@ -12,14 +12,14 @@ use super::{
 };
 use crate::fetch::Response;
 
-/// Reads an answer. Linear in the size of its body, and never fails: whatever was sent, some facts can be told.
+/// Reads a response. Takes time linear in the size of the body and never fails: any response yields some facts.
 pub fn read(response: &Response, url: &Url, at: At, intern: &mut dyn Intern, limits: &Limits) -> PageFacts {
     let header = headers::read(&response.headers, url, intern);
     let outcome = outcome(response, url, intern);
     let looks_html = looks_like_html(&response.body);
     let is_html = !matches!(outcome, Outcome::Redirect { .. })
         && is_html(&header, looks_html)
-        // an empty page is a page that says nothing, unless it is the beginning of one
+        // an empty body is an empty page, unless it was cut off
         && (!response.body.is_empty() || response.status == 200 && response.cut.is_none());
     let mut html = is_html.then(|| {
         let (html, used) = charset::decode(&response.body, header.content_type.as_deref());
@@ -43,7 +43,7 @@ pub fn read(response: &Response, url: &Url, at: At, intern: &mut dyn Intern, lim
         html,
         ..PageFacts::without_answer(url, at, Outcome::Status(response.status))
     };
-    // as of other headers, an answer without a body may say nothing of them
+    // a 304 may omit `Link` headers, so alternates named there cannot be reused
     if alternates == 0 {
         facts.validators = not_modified::validators(&facts, response);
     }
@@ -51,7 +51,7 @@ pub fn read(response: &Response, url: &Url, at: At, intern: &mut dyn Intern, lim
 }
 
 impl HtmlFacts {
-    /// Adds the language alternates that headers name to those of the page, and counts them.
+    /// Adds the language alternates of `Link` headers to those of the page; returns their number.
     pub(super) fn alternates_of_headers(
         &mut self,
         headers: &HeaderMap,
@@ -66,7 +66,7 @@ impl HtmlFacts {
         if count == 0 {
             return 0;
         }
-        // frameworks name them in both places
+        // frameworks name alternates in both places
         let place = |link: &LinkRel| match link.target {
             Some(target) => (link.rel.clone(), Ok(target)),
             None => (link.rel.clone(), Err(link.href.clone())),
@@ -113,7 +113,7 @@ fn is_html(headers: &HeaderFacts, looks_html: bool) -> bool {
         || essence.eq_ignore_ascii_case("application/xhtml+xml")
 }
 
-/// The signatures of HTML in the MIME sniffing standard, section 7.1.
+/// Whether a body begins with a signature of HTML in the MIME Sniffing Standard, section 7.1.
 fn looks_like_html(body: &[u8]) -> bool {
     const SIGNATURES: [&str; 17] = [
         "<!doctype html",

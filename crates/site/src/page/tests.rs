@@ -13,7 +13,7 @@ use url::Url;
 use super::{At, HtmlFacts, Intern, Limits, PageFacts, UrlId, read};
 use crate::{fetch::Response, url_key::url_key};
 
-/// Ids in the order URLs are met; the page itself is 0.
+/// Assigns ids in the order in which URLs are met; the page itself is 0.
 struct Table(Vec<String>);
 
 impl Intern for Table {

@@ -1,6 +1,7 @@
-//! Width and height of an image, from its first bytes.
+//! Width and height of an image from its first bytes.
 
-/// Of PNG, GIF, JPEG and WebP; `None` for anything else, and where the beginning does not tell.
+/// Reads the dimensions of a PNG, GIF, JPEG or WebP; `None` for other formats, or if the first bytes do not contain
+/// them.
 pub fn read(body: &[u8]) -> Option<(u32, u32)> {
     match body {
         [0x89, b'P', b'N', b'G', ..] => Some((big(body, 16, 4)?, big(body, 20, 4)?)),
@@ -40,7 +41,7 @@ fn little(bytes: &[u8], at: usize, count: usize) -> Option<u32> {
     )
 }
 
-/// Segments up to the one that begins a frame.
+/// Scans JPEG segments up to the start of frame.
 fn jpeg(mut rest: &[u8]) -> Option<(u32, u32)> {
     loop {
         let marker = match rest {
@@ -61,7 +62,7 @@ fn jpeg(mut rest: &[u8]) -> Option<(u32, u32)> {
     }
 }
 
-/// The first chunk tells, whichever of three kinds it is of.
+/// Reads the first chunk, which has the dimensions in each of the three WebP formats.
 fn webp(chunk: &[u8]) -> Option<(u32, u32)> {
     let data = chunk.get(8..)?;
     match chunk.get(..4)? {

@@ -1,9 +1,9 @@
-//! Files that a page needs beside itself.
+//! Resources that a page needs.
 
 use super::purpose;
 use crate::page::HtmlFacts;
 
-/// Files that a page says it needs, as written: the purpose, and the place in the list of images or files.
+/// Returns the resources that a page declares, as written: purpose, index in the list of images or files, and URL.
 pub(crate) fn needed_by(html: &HtmlFacts) -> impl Iterator<Item = (u8, usize, &str)> {
     let cards = html.metas.iter().enumerate();
     let cards = cards

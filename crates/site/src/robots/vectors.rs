@@ -1,5 +1,5 @@
-//! The cases of Google's robots.txt parser tests (github.com/google/robotstxt, robots_test.cc), as
-//! facts in our own words, and where RFC 9309 and that parser part, the RFC's.
+//! The cases of Google's robots.txt parser tests (github.com/google/robotstxt, robots_test.cc), as facts in own words;
+//! where that parser and RFC 9309 differ, the RFC applies.
 
 use proptest::prelude::*;
 
@@ -116,7 +116,7 @@ fn everybody_is_second_to_a_group_by_name() {
         "user-agent: *\ndisallow: /x\n",
         &[("QuxBot", "/x", false), ("QuxBot", "/z", true)],
     );
-    // A group by name that has no rules still replaces the one for everybody.
+    // a named group without rules still replaces the one for `*`
     expect(
         "user-agent: FooBot\nuser-agent: BarBot\nallow: /b\nuser-agent: *\ndisallow: /\n",
         &[("FooBot", "/a", true)],
@@ -175,7 +175,7 @@ fn escapes_are_compared_in_one_form() {
         ("/foo/bar/%E3%83%84", "/foo/bar/%E3%83%84", true),
         ("/foo/bar/%e3%83%84", "/foo/bar/%E3%83%84", true),
         ("/foo/bar/%62%61%7A", "/foo/bar/%62%61%7A", true),
-        // Google's parser says no here and calls it debatable; RFC 9309 section 2.2.2 says yes.
+        // Google's parser says no here and calls it debatable; RFC 9309 section 2.2.2 says yes
         ("/foo/bar/%62%61%7A", "/foo/bar/baz", true),
         (
             "/foo/bar?baz=http%3A%2F%2Ffoo.bar",
@@ -344,7 +344,7 @@ fn the_status_decides_before_the_text() {
     }
     for status in [None, Some(429), Some(500), Some(503)] {
         assert!(matches!(known(status, ""), Policy::Unreachable), "{status:?}");
-        // a text beside a failure is one of before
+        // a text beside a failure is an earlier version
         assert!(
             matches!(policy(status), Policy::Follow(agent) if agent.forbids("/").is_some()),
             "{status:?}"
@@ -372,7 +372,7 @@ fn a_file_that_asks_for_too_much_work_forbids() {
     }
 }
 
-/// Matches a pattern by trying every position; the oracle of the test.
+/// Matches a pattern by trying every position, as an oracle for the test.
 fn matches_slowly(pattern: &[u8], path: &[u8]) -> bool {
     match pattern {
         [] => true,
@@ -393,7 +393,7 @@ proptest! {
         rules in proptest::collection::vec(("(Allow|Disallow)", "/[ab/]{0,4}(\\*[ab]{0,2})?\\$?"), 0..6),
         path in "/[ab/]{0,8}",
     ) {
-        // Patterns of equal length are left out: there the library goes by order.
+        // patterns of equal length are left out, for which the library goes by order
         let mut lengths: Vec<_> = rules.iter().map(|(_, p)| p.len()).collect();
         lengths.sort_unstable();
         lengths.dedup();

@@ -1,4 +1,4 @@
-//! Sitemaps in another encoding than UTF-8. The protocol forbids it, and what they list is worth knowing all the same.
+//! Sitemaps in an encoding other than UTF-8. The protocol forbids it, but their URLs are worth knowing.
 
 use std::io::{self, Read};
 
@@ -6,10 +6,10 @@ use encoding_rs::{CoderResult, Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
 use crate::page::xml_encoding;
 
-/// Bytes that are decoded at a time.
+/// Number of bytes decoded at a time.
 const CHUNK: usize = 32 * 1024;
 
-/// Encoding of a file that begins so; `None` for UTF-8, and where nothing says otherwise.
+/// Detects the encoding from the beginning of a file; `None` for UTF-8, or if nothing indicates another one.
 pub(super) fn detect(start: &[u8]) -> Option<&'static Encoding> {
     if let Some((encoding, _)) = Encoding::for_bom(start) {
         return (encoding != UTF_8).then_some(encoding);
@@ -20,18 +20,18 @@ pub(super) fn detect(start: &[u8]) -> Option<&'static Encoding> {
         _ => {}
     }
     let declared = Encoding::for_label(xml_encoding(start)?.as_bytes())?;
-    // a declaration that can be read is not in UTF-16
+    // a declaration that is readable as ASCII is not in UTF-16
     (![UTF_8, UTF_16LE, UTF_16BE].contains(&declared)).then_some(declared)
 }
 
-/// A reader that converts its input to UTF-8.
+/// Reader that converts its input to UTF-8.
 pub(super) struct Decoded<R> {
     pub inner: R,
     decoder: Decoder,
     raw: Box<[u8]>,
     waiting: std::ops::Range<usize>,
     ended: bool,
-    /// There were other characters than those of ASCII, which every encoding has in common but a few.
+    /// Whether there were characters outside ASCII, which nearly all encodings share.
     pub matters: bool,
 }
 
@@ -49,7 +49,7 @@ impl<R: Read> Decoded<R> {
 }
 
 impl<R: Read> Read for Decoded<R> {
-    /// `buffer` has room for a character, as that of a buffered reader does.
+    /// Reads into `buffer`, which must have room for a character, like that of a buffered reader.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             if self.waiting.is_empty() && !self.ended {
@@ -64,7 +64,7 @@ impl<R: Read> Read for Decoded<R> {
             let done = self.ended && result == CoderResult::InputEmpty;
             if written > 0 || done {
                 if done {
-                    // it may not be asked again once it has ended
+                    // a decoder must not be used again after its end
                     self.decoder = UTF_8.new_decoder_without_bom_handling();
                 }
                 return Ok(written);

@@ -1,28 +1,28 @@
-//! Facts about a sitemap file, beside the URLs it lists.
+//! Facts about a sitemap file beside the URLs that it lists.
 
 use serde::{Deserialize, Serialize};
 
 /// One sitemap file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sitemap {
-    /// Where.
+    /// URL of the file.
     pub url: Box<str>,
     /// Final status.
     pub status: Option<u16>,
-    /// Named in robots.txt (or by an index that is).
+    /// Whether it is named in robots.txt, or by an index that is.
     pub declared: bool,
-    /// Is a sitemap index.
+    /// Whether it is a sitemap index.
     pub index: bool,
-    /// URLs listed.
+    /// Number of URLs listed.
     pub urls: u32,
-    /// Decoded bytes.
+    /// Number of decoded bytes.
     pub bytes: u64,
-    /// Its fault, behind what has to be known of a feed.
+    /// Faults separated by `; `, including the note on a feed.
     pub error: Option<Box<str>>,
-    /// URLs of another host or scheme: the first 20.
+    /// First 20 URLs of another host or scheme.
     pub foreign: Vec<Box<str>>,
-    /// `lastmod` values present, unparsable, in the future.
+    /// Numbers of `lastmod` values: present, unparsable, in the future.
     pub lastmod: [u32; 3],
-    /// All `lastmod` values are equal, and there are several.
+    /// Whether there are several `lastmod` values and all are equal.
     pub lastmod_identical: bool,
 }

@@ -7,19 +7,19 @@ use quick_xml::{
 
 use super::LOC_LIMIT;
 
-/// Kind of an XML file, by its root. Feeds serve as sitemaps too (sitemaps.org, "Other Sitemap formats").
+/// Format of an XML file, by its root element. Feeds serve as sitemaps too (sitemaps.org, "Other Sitemap formats").
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Format {
     /// A sitemap or an index.
     Sitemap,
-    /// RSS 2.0. When an item was published says nothing of when it was changed, so its date is not read.
+    /// RSS 2.0. The publication date of an item is not its date of change, so it is not read.
     Rss,
     /// Atom 0.3 or 1.0.
     Atom,
 }
 
 impl Format {
-    /// Elements around an entry, and what it is called; whatever it likes in a sitemap.
+    /// Returns the depth of entries, and their name; in a sitemap they may have any name.
     pub(super) fn entry(self) -> (u32, Option<&'static str>) {
         match self {
             Self::Sitemap => (1, None),
@@ -28,7 +28,7 @@ impl Format {
         }
     }
 
-    /// Field of an element within an entry.
+    /// Returns the field of an element in an entry.
     pub(super) fn field(self, name: &str) -> Field {
         match (self, name) {
             (Self::Sitemap, "loc") | (Self::Rss, "link") => Field::Loc,
@@ -38,7 +38,7 @@ impl Format {
     }
 }
 
-/// Text that is being collected.
+/// Field whose text is being collected.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Field {
     None,
@@ -52,7 +52,7 @@ pub(super) fn attribute(tag: &BytesStart<'_>, name: &str) -> Option<String> {
     (value.len() <= LOC_LIMIT).then(|| value.into_owned())
 }
 
-/// `xmlns` or `xmlns:prefix`, whichever names the namespace of an element called `name`.
+/// Returns `xmlns` or `xmlns:prefix`, whichever defines the namespace of an element called `name`.
 pub(super) fn namespace_name(name: &str) -> String {
     match name.split_once(':') {
         Some((prefix, _)) => format!("xmlns:{prefix}"),
@@ -60,7 +60,7 @@ pub(super) fn namespace_name(name: &str) -> String {
     }
 }
 
-/// Character references and the five entities of XML itself; nothing a document defines.
+/// Resolves character references and the five predefined entities of XML; none that a document defines.
 pub(super) fn resolve(reference: &BytesRef<'_>) -> Option<char> {
     match &**reference {
         "amp" => Some('&'),

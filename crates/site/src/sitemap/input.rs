@@ -1,10 +1,10 @@
-//! The bytes of a sitemap, gzip or not, up to a limit.
+//! Input of a sitemap, gzipped or not, up to a limit.
 
 use std::io::{self, Read};
 
 use flate2::bufread::GzDecoder;
 
-/// Decoded bytes per byte of gzip beyond which a file is a bomb, once it is longer than a MiB.
+/// Decoded bytes per byte of gzip above which a file longer than 1 MiB counts as a decompression bomb.
 const RATIO: u64 = 100;
 
 fn plain<'a>(body: &'a [u8], zipped: bool) -> Box<dyn Read + 'a> {
@@ -25,7 +25,7 @@ fn cap(body: &[u8], zipped: bool, limit: u64) -> u64 {
     }
 }
 
-/// Members of gzip, one behind the other. What follows them and is none, such as padding, is left alone.
+/// Members of a gzip file, one after the other. Trailing data that is no member, such as padding, is ignored.
 struct Members<'a>(Option<GzDecoder<&'a [u8]>>);
 
 impl Read for Members<'_> {
@@ -42,7 +42,7 @@ impl Read for Members<'_> {
     }
 }
 
-/// Counts what is read and ends the stream at the cap.
+/// Counts the bytes read, and ends the stream at the cap.
 pub(super) struct Counted<'a> {
     pub(super) read: u64,
     pub(super) cap: u64,

@@ -62,7 +62,7 @@ fn days_are_those_of_their_urls() {
         let entries: String = (0..20).map(|i| entry(i, &date(i))).collect();
         of(&urlset(&entries)).days.len()
     };
-    // when the file was made says nothing of its pages
+    // the date of the file says nothing about its pages
     assert_eq!(many(|_| "2024-05-31".to_owned()), 0);
     assert_eq!(many(|i| format!("2024-05-{:02}", i + 1)), 20);
 }
@@ -230,7 +230,7 @@ fn other_encodings_are_read_and_named() {
         told(&declared),
         (url("https://example.com/ü"), wrong("windows-1252"), false)
     );
-    // ASCII is UTF-8, whatever it is called
+    // ASCII is UTF-8, whatever encoding is declared
     let ascii = latin("<url><loc>https://example.com/u</loc></url>");
     assert_eq!(told(&ascii), (url("https://example.com/u"), None, false));
     let body = [
@@ -377,7 +377,7 @@ fn dates_are_judged() {
     }
 }
 
-/// However often something is wrong, it is said once.
+/// An error that repeats is reported once.
 #[test]
 fn errors_do_not_add_up() {
     for (what, error) in [

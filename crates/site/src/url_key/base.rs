@@ -1,23 +1,23 @@
-//! The short way to a key, for links and addresses as most are written: no parsing.
+//! Fast path from a link to its key, without parsing, for most links and absolute URLs.
 
 use searchwright_text as text;
 use url::{Position, Url};
 
 use super::is_plain;
 
-/// A document's base URL, prepared for resolving many links.
+/// Base URL of a document, prepared for resolving many links.
 #[derive(Debug)]
 pub struct Base {
-    /// Length of `https://host[:port]`, with which `key` begins; 0 when the base allows no short way.
+    /// Length of `https://host[:port]`, with which `key` begins; 0 if the base does not allow the fast path.
     origin: usize,
-    /// Path up to and with its last slash.
+    /// Path up to and including its last slash.
     folder: String,
     key: String,
 }
 
 impl Base {
-    /// Prepares the base. One that is not http(s) or not its own key has no short way, nor one that has something like the
-    /// letter of a drive among its folders: `Url::join` keeps the slash behind it when `../` takes it away.
+    /// Prepares a base URL. There is no fast path if the base is not http(s) or not its own key, nor if a folder looks
+    /// like a drive letter: `Url::join` keeps the slash after it when `../` removes it.
     pub fn new(url: &Url) -> Self {
         let is_drive = |folder: &str| matches!(folder.as_bytes(), [_, b':' | b'|']);
         let short = matches!(url.scheme(), "http" | "https")
@@ -42,9 +42,9 @@ impl Base {
         }
     }
 
-    /// Key of a link as written, when it can be told without parsing: a path or same-origin URL of
-    /// ordinary characters without query and dot segments, apart from leading `../`. `None` says
-    /// nothing about the link: resolve it with [`Url::join`] and [`url_key`](super::url_key).
+    /// Returns the key of a link as written, if that is possible without parsing: for a path or same-origin URL of
+    /// ordinary characters without query and dot segments, apart from leading `../`. `None` says nothing about the
+    /// link: resolve it with [`Url::join`] and [`url_key`](super::url_key).
     pub fn key(&mut self, href: &str) -> Option<&str> {
         if self.origin == 0 {
             return None;
@@ -55,7 +55,7 @@ impl Base {
             Some(_) => return None,
             None => (href, false),
         };
-        // nothing but a fragment is the page itself
+        // empty, or only a fragment: the page itself
         if matches!(path.as_bytes().first(), None | Some(b'#')) {
             return None;
         }
@@ -64,7 +64,7 @@ impl Base {
         } else {
             above(&self.folder, path)
         };
-        // two slashes at the beginning name another host, and behind `../` one more leaves an empty name
+        // two slashes at the beginning name another host, and one more after `../` leaves an empty segment
         let slashes = if folder.is_empty() { "//" } else { "/" };
         if !whole && rest.starts_with(slashes) {
             return None;
@@ -75,7 +75,7 @@ impl Base {
         Some(&self.key)
     }
 
-    /// Key of an absolute URL on the origin of the base; `None` for others.
+    /// Returns the key of an absolute URL on the origin of the base; `None` for others.
     pub fn key_of_absolute(&mut self, url: &str) -> Option<&str> {
         let path = url.strip_prefix(self.key.get(..self.origin)?)?;
         if path.starts_with('/') {
@@ -86,7 +86,7 @@ impl Base {
     }
 }
 
-/// The folder that a path with leading `../` starts from, and the rest of the path.
+/// Returns the folder that a path with leading `../` starts from, and the rest of the path.
 fn above<'f, 'p>(mut folder: &'f str, mut path: &'p str) -> (&'f str, &'p str) {
     while let Some(after) = path.strip_prefix("../") {
         path = after;
@@ -96,11 +96,11 @@ fn above<'f, 'p>(mut folder: &'f str, mut path: &'p str) -> (&'f str, &'p str) {
     (folder, path)
 }
 
-/// Length of a path up to its end or its fragment; `None` where a byte is not ordinary, and where a segment begins with a dot:
-/// it may be a dot segment, and names with a dot in front are too few to be told from those here.
+/// Returns the length of a path up to its end or its fragment; `None` if a byte is not ordinary, or if a segment begins
+/// with a dot: it may be a dot segment, and other names with a leading dot are too rare to distinguish here.
 fn ordinary(path: &[u8]) -> Option<usize> {
     let (mut end, mut dotted) = (None, false);
-    // a path that goes on behind a slash as one that begins
+    // the path continues after a slash
     let mut slash = 1;
     text::simd::each_block(path, |at, block| {
         if end.is_some() || dotted {
@@ -109,7 +109,7 @@ fn ordinary(path: &[u8]) -> Option<usize> {
         let slashes = block.each(b'/');
         let dots = block.each(b'.') & (slashes << 1 | slash);
         slash = slashes >> 63;
-        // zeros behind the end are not ordinary either
+        // padding zeros behind the end are not ordinary either
         let first_odd = (!block.ordinary_in_paths()).trailing_zeros();
         if first_odd < u64::BITS {
             end = Some(at + first_odd as usize);

@@ -1,4 +1,4 @@
-//! The URLs of one page, while it is read on a thread that does not share the table.
+//! URLs of one page, collected on a thread that does not share the table.
 
 use std::hash::BuildHasher;
 
@@ -11,16 +11,16 @@ use crate::{
     url_key::url_key,
 };
 
-/// URLs that room is made for at first, and bytes of each.
+/// Number of URLs for which space is reserved at first; [`BYTES`] is the number of bytes per URL.
 const URLS: usize = 64;
 const BYTES: usize = 64;
-/// Of a page with more than so many times as much the room serves no other.
+/// Growth factor above which the allocation is not reused for another page.
 const MAX_GROWTH: usize = 4;
 
-/// Marks ids that mean something on one page only.
+/// Bit of ids that are valid only within one page.
 const PROVISIONAL: u32 = 1 << 31;
 
-/// The URLs of one page, with provisional ids until [`UrlTable::adopt`](super::UrlTable::adopt).
+/// URLs of one page, with provisional ids until [`UrlTable::adopt`](super::UrlTable::adopt).
 #[derive(Debug)]
 pub struct PageUrls {
     own: UrlId,
@@ -29,13 +29,13 @@ pub struct PageUrls {
     key_ends: Vec<u32>,
     hashes: Vec<u64>,
     ids: HashTable<u32>,
-    /// Forms as written, of the few URLs whose form differs from their key; places ascend.
+    /// URLs as written, of the few that differ from their key; places ascend.
     raws: Vec<(u32, Box<str>)>,
     hasher: DefaultHashBuilder,
 }
 
 impl PageUrls {
-    /// An empty one of a table that hashes so.
+    /// Creates an empty collector for a table with this hasher.
     pub(super) fn new(hasher: DefaultHashBuilder) -> Self {
         Self {
             own: UrlId(0),
@@ -49,13 +49,13 @@ impl PageUrls {
         }
     }
 
-    /// Tells an empty one of which page it is.
+    /// Sets the page of an empty collector.
     pub(super) fn begin(&mut self, own: UrlId, key: &str) {
         self.own = own;
         self.own_key.push_str(key);
     }
 
-    /// One for another page, in the same room, unless that is large.
+    /// Clears the collector for another page and keeps its allocation, unless that is large.
     pub(super) fn emptied(mut self) -> Option<Self> {
         if self.keys.capacity() > MAX_GROWTH * URLS * BYTES || self.key_ends.capacity() > MAX_GROWTH * URLS {
             return None;
@@ -69,28 +69,28 @@ impl PageUrls {
         Some(self)
     }
 
-    /// Number of URLs.
+    /// Returns the number of URLs.
     pub(super) fn len(&self) -> usize {
         self.key_ends.len()
     }
 
-    /// Hashes of all keys.
+    /// Returns the hashes of all keys.
     pub(super) fn hashes(&self) -> &[u64] {
         &self.hashes
     }
 
-    /// The key in a place.
+    /// Returns the key at an index.
     pub(super) fn key(&self, place: usize) -> &str {
         span(&self.keys, &self.key_ends, place)
     }
 
-    /// Spelling, if another.
+    /// Returns the URL as written, if it differs from its key.
     pub(super) fn raw(&self, place: usize) -> Option<&str> {
         let found = self.raws.binary_search_by_key(&place, |(at, _)| *at as usize);
         found.ok().map(|found| &*self.raws[found].1)
     }
 
-    /// The place of a provisional id.
+    /// Returns the index of a provisional id.
     pub(super) fn place(id: UrlId) -> Option<usize> {
         (id.0 & PROVISIONAL != 0).then_some((id.0 & !PROVISIONAL) as usize)
     }

@@ -1,11 +1,11 @@
-//! Pages that are not there and do not say so.
+//! Missing pages without an error status.
 
 use serde_json::{Value, json};
 
 use super::super::{Page, evidence::with};
 use crate::{checks::url_parts::path_and_query, graph::PageFlags, page::Outcome};
 
-/// Names of home pages.
+/// Names of home pages in URLs.
 const HOME_NAMES: [&str; 9] = [
     "",
     "index",
@@ -43,7 +43,7 @@ pub(super) fn found(page: &Page<'_>) -> Option<Value> {
     })
 }
 
-/// Whether its URL is another spelling of the home page's: its file, a name for it, a language that the home page is in.
+/// Whether a URL is another spelling of the home page: its file, a name for it, or its language.
 fn names_home(url: &str, home: &str) -> bool {
     let path = |url| {
         let path = path_and_query(url).split('?').next();

@@ -1,26 +1,26 @@
-//! Of which objects it may be said what they lack.
+//! Decides which objects may be reported as incomplete.
 //!
-//! Markup of templates is told to be incomplete only where nothing else on the page could make up for it. Search engines do not
-//! put together what two syntaxes say of one thing; but who has a complete object in JSON-LD and the remains of a template
-//! around the text lacks nothing that search results would show, and cannot see which of the two is meant.
+//! Microdata of templates is reported only if nothing else on the page makes up for it. Search engines do not merge two
+//! syntaxes; but a site with a complete object in JSON-LD and the remains of a template around the text lacks nothing
+//! that search results would show, and its owner cannot see which of the two is meant.
 
 use std::collections::HashSet;
 
 use super::{ARTICLES, Item, Markup, is_organization};
 use crate::page::HtmlFacts;
 
-/// Knowledge of what an object lacks.
+/// Reliability of the absence of properties in an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::checks) enum Extent {
-    /// That it lacks what is not there.
+    /// Absent properties are missing.
     Whole,
-    /// Nothing by itself: another object of the page tells of the same, or it is one of several in a list.
+    /// Absent properties do not count: another object describes the same thing, or this is one of several in a list.
     Told,
-    /// Nothing: more may belong to it than is known.
+    /// Absent properties are unknown: more may belong to the object than was read.
     Unsure,
 }
 
-/// Kind of an object, so far as two of a kind on one page are about the same.
+/// Returns the kind of a type; two objects of one kind on a page describe the same thing.
 fn kind(name: &str) -> &str {
     match name {
         name if ARTICLES.contains(&name) => "Article",
@@ -30,8 +30,8 @@ fn kind(name: &str) -> &str {
     }
 }
 
-/// Finds of which objects of microdata something else on the page tells as well: JSON-LD, RDFa, or what was not read. Several
-/// articles are the teasers of a list, each of which says a part of what its own page does.
+/// Finds the microdata objects that are also described elsewhere on the page: in JSON-LD, in RDFa, or in a part that
+/// was not read. Several articles are teasers of a list, each with only a part of the properties on its own page.
 pub(super) fn settle(html: &HtmlFacts, markup: &mut Markup<'_>) {
     let all = || markup.items.iter().chain(&markup.nested);
     let types = |item: &'_ Item<'_>| {

@@ -71,7 +71,7 @@ fn objects_in_others() {
         r##"{"@type": "WebPage", "mainEntity": {"@type": "Article", "@id": "#a", "name": "x"}, "publisher": {"@type": "Store", "@id": "#s", "logo": 1}}"##,
         r##"{"@type": "Store", "@id": "#s", "name": "x"}"##,
     ]);
-    // who is mentioned under the id of the page is no reason to take the page for it
+    // a mention with the id of the page does not merge with the page
     let mention = read(&[
         r##"[{"@type": "WebPage", "@id": "/", "about": {"@type": "Event", "@id": "/", "name": "x"}}]"##,
     ]);

@@ -1,4 +1,4 @@
-//! Names in JSON-LD that schema.org does not have.
+//! Names in JSON-LD that schema.org does not define.
 
 use hashbrown::HashSet;
 use serde_json::{Value, json};
@@ -8,10 +8,10 @@ use crate::{
     vocabulary::{is_property, is_type},
 };
 
-/// Objects within each other that are looked into.
+/// Maximum nesting depth of objects that are examined.
 const MAX_DEPTH: usize = 12;
 
-/// The vocabulary that the names in an object belong to.
+/// Vocabulary that the names in an object belong to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Vocabulary {
     SchemaOrg,
@@ -43,14 +43,14 @@ fn vocabulary(context: &Json<'_>) -> Vocabulary {
     }
 }
 
-/// Names that schema.org does not have, each once.
+/// Names that schema.org does not define, each once.
 #[derive(Debug, Default)]
 pub(super) struct UnknownNames {
     seen: HashSet<String>,
     pub list: Vec<Value>,
 }
 
-/// Finds the names in a block of JSON-LD that schema.org does not have.
+/// Finds names in a JSON-LD block that schema.org does not define.
 pub(super) fn find_unknown(block: &Json<'_>, found: &mut UnknownNames) {
     look_into(block, Vocabulary::Other, MAX_DEPTH, found);
 }
@@ -75,7 +75,7 @@ fn look_into(value: &Json<'_>, outer: Vocabulary, depth: usize, found: &mut Unkn
 }
 
 fn names(item: &Object<'_>, found: &mut UnknownNames) {
-    /// A name without the vocabulary that says it is of schema.org, or none of it.
+    /// Returns a name without the prefix of schema.org; `None` for names of other vocabularies.
     fn ours(name: &str) -> Option<&str> {
         if !name.contains(':') {
             return Some(name);

@@ -14,7 +14,7 @@ use crate::{
     page::HtmlFacts,
 };
 
-/// Events that people go to; of broadcasts, deliveries and courses Google asks something else.
+/// Events that people attend; Google has other requirements for broadcasts, deliveries and courses.
 const EVENTS: &[&str] = &[
     "Event",
     "BusinessEvent",
@@ -38,7 +38,7 @@ const EVENTS: &[&str] = &[
     "VisualArtsEvent",
 ];
 
-/// Properties that Google requires of a type; one of several is written with bars.
+/// Properties that Google requires of a type; alternatives are separated by bars.
 const REQUIRED: &[(&[&str], &[&str])] = &[
     (&["Product"], &["name", "offers|review|aggregateRating"]),
     (EVENTS, &["name", "startDate", "location"]),
@@ -61,7 +61,7 @@ const REQUIRED: &[(&[&str], &[&str])] = &[
 
 const LOCAL_BUSINESS: &str = "LocalBusiness";
 
-/// An object of a type or, of businesses, of one below it. A vacation rental has rules of its own.
+/// Whether an object is of a type or, for businesses, of a subtype. A vacation rental has its own requirements.
 fn is_kind(item: &Item<'_>, name: &str) -> bool {
     let is_business = |of: &Cow<'_, str>| is_local_business(of) && of != "VacationRental";
     if name == LOCAL_BUSINESS {
@@ -71,7 +71,7 @@ fn is_kind(item: &Item<'_>, name: &str) -> bool {
     }
 }
 
-/// Whether another object names a review as its own by its `@id`.
+/// Whether another object refers to a review by its `@id`.
 fn is_review_of_another(page: &Page<'_>, review: &Item<'_>) -> bool {
     let Some(id) = review.id() else { return false };
     let is_it = |one: &Json<'_>| {
@@ -94,7 +94,7 @@ pub(super) fn required(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
             .iter()
             .find(|(names, _)| names.iter().any(|name| is_kind(item, name)))?;
         let says = |property: &&str| {
-            // a review may leave it to the thing that names it
+            // the object that refers to a review is what it reviews
             property.split('|').any(|one| item.has(one))
                 || *property == "itemReviewed" && is_review_of_another(page, item)
         };
@@ -113,7 +113,7 @@ pub(super) fn required(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     list("objects", incomplete)
 }
 
-/// Properties that entries of a breadcrumb list lack. The last one needs no item: it is the page.
+/// Returns the properties that entries of a breadcrumb list lack. The last entry needs no item, because it is the page.
 fn crumbs(list: &Item<'_>) -> Vec<String> {
     let Some(Json::Array(entries)) = list.properties.get("itemListElement") else {
         return Vec::new();

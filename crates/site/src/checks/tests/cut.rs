@@ -1,4 +1,4 @@
-//! Verdicts on pages that were not read to their end, and on crawls that left something out.
+//! Verdicts on incomplete pages, and on crawls that left something out.
 
 use serde_json::json;
 
@@ -43,7 +43,7 @@ fn absence_is_only_told_after_a_whole_crawl() {
             None,
             "{id}"
         );
-        // nor where a page has links that nobody read
+        // nor if links of a page were not read
         let world = case.bad.page("/links", &links_to_others(10_001));
         assert_eq!(evidence(&world.findings(), id), None, "{id}");
     }

@@ -1,9 +1,9 @@
-//! Files beside the pages: what they prove.
+//! Files beside the pages as proof of a resolution.
 
 use super::{World, find};
 use crate::{origin::Origin, sitemap::Sitemap};
 
-/// Contents of a file are not gone because it cannot be read for now.
+/// A file that cannot be read temporarily does not resolve problems of its contents.
 #[test]
 fn files_beside_pages_that_cannot_be_read_prove_nothing() {
     let index = World::new().page("/", "x").build().index;
@@ -30,7 +30,7 @@ fn files_beside_pages_that_cannot_be_read_prove_nothing() {
     for (made_up, status, declared, error, expected) in [
         (404, Some(200), true, None, [false, false, false]),
         (404, Some(200), true, Some("no namespace"), [false, false, false]),
-        // it is there, whatever it says
+        // it exists, whatever it contains
         (404, Some(200), true, cut, [true, false, false]),
         (404, Some(200), false, page, [true, false, false]),
         (200, Some(200), false, page, [false, false, false]),

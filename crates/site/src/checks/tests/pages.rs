@@ -1,4 +1,4 @@
-//! Checks that look at one page: its HTML with the problem, and without.
+//! Checks that examine one page: its HTML with the problem, and without.
 
 mod answers;
 mod body;
@@ -18,7 +18,7 @@ fn page(id: &'static str, bad: &str, good: &str) -> Case {
     }
 }
 
-/// The same page under two addresses.
+/// The same page under two URLs.
 fn address(id: &'static str, bad: &str, good: &str) -> Case {
     let html = "<html lang=en><p>x";
     Case {

@@ -1,4 +1,4 @@
-//! Checks of what pages need beside themselves.
+//! Checks of resources that pages need.
 
 use super::{Case, World};
 use crate::{
@@ -22,7 +22,7 @@ fn case(id: &'static str, body: &str, bad: fn(&mut Resource), good: fn(&mut Reso
     }
 }
 
-/// An image of another host that answers so.
+/// An image on another host with these statuses.
 fn elsewhere(bad: u16, good: u16) -> Case {
     let world = |status| {
         let url = "https://cdn.example/x";

@@ -85,7 +85,7 @@ fn severities_are_the_projects_own() {
     }
 }
 
-/// Numbers that texts are read, compared and told apart by, before any check is asked.
+/// Thresholds that apply while pages are parsed and compared, before any check runs.
 #[test]
 fn thresholds_hold_for_what_is_learnt_while_crawling() {
     for (check, name, value) in [
@@ -127,7 +127,7 @@ fn severity_depends_on_the_amount() {
         (4, &usual, Severity::Warning),
         (5, &usual, Severity::Error),
         (4, &four, Severity::Error),
-        // what a project has set goes for all of them
+        // a severity set by the project applies to all findings
         (9, &all, Severity::Notice),
     ] {
         let evidence = chain(hops);
@@ -147,7 +147,7 @@ fn severity_depends_on_the_amount() {
         assert_eq!(severity, expected, "{size:?}");
         assert_eq!(rules.is_scored(check, severity), expected == Severity::Warning);
     }
-    // what was seen by an older version may lack the number
+    // evidence of an older version may lack the number
     assert_eq!(usual.severity_by(check, "{}"), Severity::Notice);
 }
 

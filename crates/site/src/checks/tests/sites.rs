@@ -56,7 +56,8 @@ fn guessed_page(sitemap: &mut Sitemap) {
     sitemap.error = Some("an HTML page, not a sitemap".into());
 }
 
-/// A sitemap on a site that answers so to made-up URLs: where that is a problem, and where it is none.
+/// A sitemap on a site that responds with this status to made-up URLs: one where that is a problem, and one where it is
+/// not.
 fn beside_made_up(id: &'static str, [bad, good]: [u16; 2], change: fn(&mut Sitemap)) -> Case {
     let world = |status| {
         World::new().origin(|o| {
@@ -130,7 +131,7 @@ fn hosts() -> Vec<Case> {
             bad: World::new().answer("/", 500, &[], ""),
             good: World::new().failed("/"),
         },
-        // robots.txt may forbid it to this crawler alone
+        // robots.txt may forbid the page to this crawler only
         Case {
             id: "homepage-not-indexable",
             bad: World::new().robots("User-agent: *\nDisallow: /").blocked("/"),
@@ -199,7 +200,7 @@ fn files() -> Vec<Case> {
             |o| sitemap(o, |s| s.status = Some(404)),
             |o| sitemap(o, |s| (s.status, s.declared) = (Some(404), false)),
         ),
-        // a page in place of one that nobody named: not there where made-up URLs are answered alike
+        // a page at a guessed sitemap URL, which is a missing sitemap if made-up URLs get a page too
         beside_made_up("sitemap-missing", [200, 404], guessed_page),
         beside_made_up("sitemap-invalid", [404, 200], guessed_page),
         beside_made_up("sitemap-missing", [403, 404], |s| {

@@ -1,4 +1,4 @@
-//! Checks of what a text is like, and of markup against it.
+//! Checks of texts, and of structured data compared with them.
 
 use super::{Case, World};
 
@@ -60,7 +60,7 @@ pub(super) fn cases() -> Vec<Case> {
     };
     vec![
         pair("duplicate-near", &prose(0), &prose(1), &prose(40)),
-        // the very same text is another problem
+        // an identical text is another problem
         pair("duplicate-near", &prose(0), &prose(1), &prose(0)),
         pair(
             "cannibalisation",
@@ -68,7 +68,7 @@ pub(super) fn cases() -> Vec<Case> {
             &titled("How to Repair a Lawn Mower | Moss"),
             &titled("How to buy a cheap garden rake | Fern"),
         ),
-        // seven words in eight
+        // seven of eight words
         pair(
             "cannibalisation",
             &titled("How to repair a lawn mower"),

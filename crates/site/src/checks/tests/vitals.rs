@@ -14,7 +14,7 @@ fn world(source: Source, [lcp, inp, cls]: [u32; 3]) -> World {
     })
 }
 
-/// A page of which a browser showed so many links that are too small, and so many images that are too large.
+/// A page for which a browser reported this many small tap targets and oversized images.
 fn shown_with(targets: usize, images: usize) -> World {
     let target = TapTarget {
         selector: "p > a".into(),

@@ -36,7 +36,7 @@ pub(super) struct World {
     root: &'static str,
     entries: Vec<(String, Entry)>,
     sitemap: Vec<String>,
-    /// Paths, and the days when the sitemap says that they were last changed.
+    /// Paths with the days of their last change according to the sitemap.
     days: Vec<(String, u16)>,
     previous: Vec<String>,
     depths: HashMap<String, u16>,
@@ -44,7 +44,7 @@ pub(super) struct World {
     complete: bool,
     rules: Rules,
     resources: Vec<Resource>,
-    /// The audit before saw the same redirects.
+    /// Whether the previous audit saw the same redirects.
     again: bool,
     vitals: Option<Vitals>,
     brand: Option<&'static str>,
@@ -127,7 +127,7 @@ impl World {
         self
     }
 
-    /// Change the answer that was added last.
+    /// Changes the response that was added last.
     pub fn with(mut self, change: impl FnOnce(&mut Response)) -> Self {
         if let Some((_, Entry::Answer(response))) = self.entries.last_mut() {
             change(response);
@@ -135,7 +135,7 @@ impl World {
         self
     }
 
-    /// No answer was read to its end.
+    /// Cuts off all responses.
     pub fn cut(mut self, cut: Cut) -> Self {
         for (_, entry) in &mut self.entries {
             if let Entry::Answer(response) = entry {
@@ -175,7 +175,7 @@ impl World {
         self
     }
 
-    /// The sitemap says so, in days since the Unix epoch.
+    /// Sets the day of the last change according to the sitemap, in days since the Unix epoch.
     pub fn changed(mut self, path: &str, day: u16) -> Self {
         self.days.push((path.to_owned(), day));
         self
@@ -212,25 +212,25 @@ impl World {
         self
     }
 
-    /// The audit before, a day ago, saw the same redirects, and had no answer from the same pages.
+    /// Adds a previous audit, a day ago, with the same redirects and the same pages without a response.
     pub fn again(mut self) -> Self {
         self.again = true;
         self
     }
 
-    /// Name of the brand.
+    /// Sets the name of the brand.
     pub fn brand(mut self, name: &'static str) -> Self {
         self.brand = Some(name);
         self
     }
 
-    /// Measurements of `/p`.
+    /// Sets the measurements of `/p`.
     pub fn measured(mut self, vitals: Vitals) -> Self {
         self.vitals = Some(vitals);
         self
     }
 
-    /// The crawl asked for it.
+    /// Adds a fetched resource.
     pub fn resource(mut self, resource: Resource) -> Self {
         self.resources.push(resource);
         self

@@ -1,4 +1,4 @@
-//! The end of a crawl: what is left is handed over, and the crawl becomes a graph.
+//! End of a crawl: remaining data is handed over, and the crawl becomes a graph.
 
 use super::{Crawler, Discovery};
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
     urls::UrlTable,
 };
 
-/// A crawl whose last batch is handed over, before it is a graph.
+/// A crawl whose last batch is handed over and whose graph is not built yet.
 pub(in crate::crawl) struct Ended {
     termination: Termination,
     progress: Progress,
@@ -25,7 +25,7 @@ pub(in crate::crawl) struct Ended {
 }
 
 impl Ended {
-    /// Finishes the index.
+    /// Builds the graph. Returns `None` if that panicked.
     pub(in crate::crawl) async fn finish(self) -> Option<Ending> {
         let Self { table, builder, .. } = self;
         let (depths, traps, complete) = (self.depths, self.traps, self.complete);
@@ -55,10 +55,10 @@ impl Ended {
 }
 
 impl Crawler {
-    /// Hands over the last batches.
+    /// Hands over the last batches. Returns `None` if a batch could not be handed over.
     pub(super) async fn end(mut self) -> Option<Ended> {
         self.fetcher.tasks.abort_all();
-        // the index of a very large site takes as much memory as there is
+        // frees memory, since the graph of a very large site takes as much as there is
         self.config.earlier = None;
         let stopped = self.stop.is_some();
         let resources = self.all_resources();
@@ -72,7 +72,7 @@ impl Crawler {
             }
         };
         let termination = match self.stop {
-            // who is refused ten times in a row is not told that the host is away
+            // ten refusals in a row do not mean that the host is unavailable
             None | Some(Termination::HostUnavailable) => answers.verdict().or(self.stop).or(self.cut),
             stop => stop,
         };
@@ -89,7 +89,7 @@ impl Crawler {
                 break;
             }
         }
-        // Nothing waits any more; what was left out is what is known and has no outcome.
+        // nothing waits any more; URLs that were left out are known and have no outcome
         let progress = Progress {
             queued: 0,
             ..self.progress()
@@ -111,7 +111,7 @@ impl Crawler {
             .filter_map(|(n, first)| Some((first?.0, n - most)))
             .collect();
         traps.sort_unstable();
-        // what was left out on purpose may hold the only link to a page
+        // URLs excluded by configuration may hold the only link to a page
         let left_out = |id: u32| builder.is_internal(UrlId(id)) && !scope.is_crawled(table.key(UrlId(id)));
         let narrow = !(config.include.is_empty() && config.exclude.is_empty())
             && (0..table.len() as u32).any(left_out);

@@ -1,4 +1,4 @@
-//! One page is asked for: whole, or first whether it is another than the one an earlier crawl read.
+//! Fetches one page: in full, or conditionally if an earlier crawl has read it.
 
 use std::{
     panic::AssertUnwindSafe,
@@ -18,21 +18,21 @@ use crate::{
     page::{PageFacts, SLOW_MS},
 };
 
-/// A first byte later than this is asked for once more, and the median of the two counts, which is their mean: a moment
-/// in which the server or this machine was busy says half as much.
+/// Time to first byte above which it is measured once more. The median of two measurements is their mean, so a moment
+/// in which the server or this machine was busy counts only half.
 const SLOW: Duration = Duration::from_millis(SLOW_MS as u64);
 
-/// A request, with what decides about its conditions.
+/// A request for a page, with the data that decides about its conditions.
 pub(super) struct Ask {
     pub(super) fetcher: Arc<dyn Fetch>,
     pub(super) url: Url,
     pub(super) body_limit: usize,
     pub(super) fresh: bool,
-    /// See [`super::Crawler::doubts`].
+    /// See [`super::Fetcher::doubts`].
     pub(super) doubts: Arc<AtomicU32>,
-    /// Facts of the previous crawl, if the page may be asked for by them.
+    /// The previous crawl, if the page may be fetched conditionally.
     pub(super) earlier: Option<Arc<dyn PreviousCrawl>>,
-    /// See [`super::Crawler::useless`].
+    /// See [`super::Fetcher::useless`].
     pub(super) useless: Arc<AtomicU32>,
     pub(super) now: Clock,
 }
@@ -40,7 +40,7 @@ pub(super) struct Ask {
 /// Result of the request.
 pub(super) enum Asked {
     Answer(Fetched),
-    /// The page is the one these facts are of: they, what it was asked by, and the 304.
+    /// The page has not changed: its earlier facts, the validators of the request, and the 304 response.
     Unchanged(Box<PageFacts>, Box<Validators>, Response),
 }
 
@@ -51,12 +51,12 @@ impl Ask {
         }
         if let Some(known) = self.known().await {
             match self.whole(Some(known.clone())).await {
-                // some servers refuse the question, which none may: RFC 9110 section 13.1.2 has no 412 for a GET
+                // some servers reject a conditional GET, although RFC 9110 section 13.1.2 has no 412 for a GET
                 Ok(answer) if matches!(answer.status, 304 | 400 | 412) => {
                     if let Some(facts) = self.facts(&known, &answer).await {
                         return Asked::Unchanged(facts, known, answer);
                     }
-                    // asked for once more, whole
+                    // fetched once more, in full
                     self.useless
                         .fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1))
                         .ok();
@@ -68,7 +68,7 @@ impl Ask {
         Asked::Answer(self.doubted(fetched).await)
     }
 
-    /// By what to ask whether the page has changed, if that may spare anything.
+    /// Returns the validators of the page, if a conditional request may save anything.
     async fn known(&self) -> Option<Box<Validators>> {
         let earlier = self.earlier.as_ref()?;
         if self.fresh || self.useless.load(Relaxed) == 0 {
@@ -80,7 +80,7 @@ impl Ask {
         known.ok()?.filter(|known| known.last((self.now)())).map(Box::new)
     }
 
-    /// The facts that a 304 says are still right.
+    /// Returns the earlier facts that a 304 confirms.
     async fn facts(&self, known: &Validators, answer: &Response) -> Option<Box<PageFacts>> {
         if answer.status != 304 || answer.ttfb > SLOW || !known.are_meant_by(&answer.headers) {
             return None;
@@ -95,18 +95,18 @@ impl Ask {
 
     async fn media(&self) -> Fetched {
         let mut asked = self.ask(Method::Head, 0, None).await;
-        // Some servers refuse HEAD in one way or another.
+        // some servers refuse HEAD with one status or another
         if matches!(&asked, Ok(answer) if answer.status >= 400) {
             asked = self.ask(Method::Get, 1, None).await;
         }
         match asked {
-            // /wiki/Node.js is a page
+            // a page may have a media extension: /wiki/Node.js
             Ok(answer) if answer.status == 200 && says_html(&answer) => self.whole(None).await,
             asked => asked,
         }
     }
 
-    /// Measures a slow first byte once more.
+    /// Measures a slow time to first byte once more.
     async fn doubted(&self, mut fetched: Fetched) -> Fetched {
         if let Ok(answer) = &mut fetched
             && answer.status == 200
@@ -140,7 +140,7 @@ impl Ask {
     }
 }
 
-/// Whatever its name says.
+/// Whether the response is HTML by its `Content-Type`, whatever its name suggests.
 fn says_html(response: &Response) -> bool {
     let kind = response.headers.get(http::header::CONTENT_TYPE);
     let kind = kind.and_then(|kind| kind.as_bytes().get(..9));

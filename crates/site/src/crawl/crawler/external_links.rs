@@ -1,5 +1,5 @@
-//! Requests to other sites, slowly, each host for itself: the headers of what links lead to, and the heads of language
-//! alternates.
+//! Fetches URLs of other sites slowly, with a separate rate for each host: only headers for link targets, the page for
+//! language alternates.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -27,19 +27,19 @@ use crate::{
     urls::provenance,
 };
 
-/// Checks at a time.
+/// Maximum number of simultaneous checks.
 const MAX_CONCURRENT: usize = 16;
-/// Alternates that are read at a time.
+/// Maximum number of alternates that are parsed at the same time.
 const READING: usize = 2;
-/// Failures in a row after which a host is left alone.
+/// Number of failures in a row after which a host is skipped.
 const MAX_FAILURES: u8 = 3;
-/// Redirects that are followed behind a link, as many as crawlers and browsers at least do.
+/// Maximum number of redirects followed from a link, no fewer than other crawlers and browsers follow.
 const MAX_HOPS: u8 = 10;
 
 /// The links to one host.
 struct Host {
     name: Box<str>,
-    /// Each with the redirects that led there. Last one first.
+    /// URLs to check, each with the number of redirects that led there; the last one is next.
     waiting: Vec<(UrlId, u8)>,
     next: Instant,
     busy: bool,
@@ -58,15 +58,15 @@ impl Host {
     }
 }
 
-/// The checks of a crawl.
+/// The external checks of a crawl.
 pub(super) struct Checks {
     hosts: Vec<Host>,
     in_flight: usize,
-    /// Redirects that may still be followed.
+    /// Number of redirects that may still be followed.
     left: usize,
-    /// URLs that were asked: where some pages are fetched again, nothing else is known of the way of a link.
+    /// URLs fetched in this run: a partial recrawl trusts no older outcome on the redirect path of a link.
     asked: HashSet<UrlId>,
-    /// Permits to read an alternate.
+    /// Limits how many alternates are parsed at the same time.
     reading: Arc<Semaphore>,
 }
 
@@ -83,7 +83,8 @@ impl Default for Checks {
 }
 
 impl Crawler {
-    /// Checks the links to other sites until all are done or the time for it is over.
+    /// Checks the links to other sites until all are done or their time is over. Returns `None` if a batch could not be
+    /// handed over.
     pub(super) async fn check_links(&mut self) -> Option<()> {
         self.recorder.checks = self.foreign_links();
         let until = (Instant::now() + self.config.external_duration).min(self.deadline);
@@ -106,14 +107,14 @@ impl Crawler {
                 !self.discovery.builder.is_internal(*id)
                     && self.discovery.table.provenance(*id) & pointed_at != 0
             })
-            // what is not to be asked again takes nobody's place
+            // URLs that may not be fetched again take no place
             .filter(|id| self.is_permitted(*id))
             .collect();
         ids.sort_unstable_by(|a, b| self.discovery.table.key(*b).cmp(self.discovery.table.key(*a)));
         let (links, alternates): (Vec<UrlId>, Vec<UrlId>) =
             ids.into_iter().partition(|id| !self.is_alternate(*id));
-        // Which ones are checked must not depend on which a process that died had done. Neither kind takes more than half of
-        // the places from the other.
+        // The choice must not depend on what a process that died had already checked. Neither links nor alternates get
+        // less than half of the places because of the other kind.
         let most = self.config.max_external;
         let of_alternates = alternates
             .len()
@@ -139,13 +140,13 @@ impl Crawler {
         origin.split_once("://").map_or(origin, |(_, host)| host)
     }
 
-    /// The next request to learn the end of a URL's redirects, and how many redirects lead there: itself, or the end of those
-    /// that are known. `None` when that is known, leads back to the site, or is only of interest as an alternate, which has to answer
-    /// itself.
+    /// Returns the URL to fetch next in order to follow a URL's redirects to their end, with the number of redirects
+    /// that lead there: the URL itself, or the end of its known redirects. `None` if the end is known, leads back to
+    /// the site, or if the URL only matters as an alternate, which has to respond itself.
     fn unasked(&self, mut id: UrlId, mut hops: u8) -> Option<(UrlId, u8)> {
         let is_followed = hops > 0
             || self.discovery.table.provenance(id) & !(provenance::HREFLANG | provenance::GIVEN) != 0;
-        // where some pages are fetched again, what was known of the way there may not hold
+        // in a partial recrawl, earlier redirects may be outdated
         let is_known = |id: UrlId, hops: u8| {
             let is_stale =
                 hops > 0 && self.discovery.permit.is_some() && !self.recorder.checks.asked.contains(&id);
@@ -165,7 +166,7 @@ impl Crawler {
         Some((id, hops))
     }
 
-    /// Queues the target of a redirect behind everything else of its host, unless that is left alone.
+    /// Queues the target of a redirect after all other URLs of its host, unless the host is skipped.
     fn follow(&mut self, work: &FetchTask) {
         let next = self.unasked(work.id, work.hops);
         let Some(next) = next.filter(|_| self.recorder.checks.left > 0) else {
@@ -181,12 +182,12 @@ impl Crawler {
         self.recorder.checks.left -= 1;
     }
 
-    /// Pages of the site name it as theirs in another language.
+    /// Whether pages of the site name a URL as their alternate in another language.
     fn is_alternate(&self, id: UrlId) -> bool {
         self.discovery.table.provenance(id) & provenance::HREFLANG != 0
     }
 
-    /// Begins what may begin; says when the next one may.
+    /// Starts the checks that may start now, and returns the time at which the next one may.
     fn start_checks(&mut self) -> Option<Instant> {
         let now = Instant::now();
         let mut wake: Option<Instant> = None;
@@ -196,13 +197,13 @@ impl Crawler {
                 continue;
             }
             if host.next > now || self.recorder.checks.in_flight >= MAX_CONCURRENT {
-                // With all hands busy, an event will wake us.
+                // at the limit of simultaneous checks, an event wakes the task
                 if host.next > now {
                     wake = Some(wake.map_or(host.next, |w| w.min(host.next)));
                 }
                 continue;
             }
-            // two links may lead to the same place
+            // two links may redirect to the same URL
             let asked = &self.recorder.checks.asked;
             host.waiting.retain(|(id, _)| !asked.contains(id));
             if let Some((id, hops)) = host.waiting.pop()
@@ -276,7 +277,7 @@ impl Crawler {
                         urls,
                     };
                     if whole.is_some() {
-                        // whatever its length, and few at once: each takes several times its size
+                        // parsed at any length, but few at a time, because each takes several times its size in memory
                         let _permit = reading.acquire().await;
                         let read = tokio::task::spawn_blocking(|| alternates::alternate(job)).await;
                         let Ok(page) = read else { return };
@@ -323,12 +324,12 @@ impl Crawler {
 }
 
 enum Again {
-    /// The server may not know HEAD.
+    /// GET, because the server may not support HEAD.
     ByGet,
     Later,
 }
 
-/// HEAD, then GET when that is refused; one more try when there was no answer, or GET was asked first and the server failed.
+/// Decides on another attempt: GET after a refused HEAD; one retry if there was no response, or if a GET got 5xx.
 fn again(fetched: &Fetched, method: Method, attempts: u8) -> Option<Again> {
     match fetched {
         Ok(answer) if method == Method::Head => (answer.status >= 400).then_some(Again::ByGet),

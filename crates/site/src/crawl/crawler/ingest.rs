@@ -1,4 +1,4 @@
-//! Results of a fetch: another attempt, a page to be read, or facts to be kept and followed.
+//! Handles the result of a fetch: another attempt, a page to be parsed, or facts to be kept and followed.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ use crate::{
     urls::provenance,
 };
 
-/// Times a URL may redirect to another spelling of itself.
+/// Maximum number of redirects from a URL to another spelling of itself.
 const ALIASES: u8 = 3;
 
 impl Crawler {
@@ -77,7 +77,7 @@ impl Crawler {
         }
     }
 
-    /// A page that was read where it arrived. Its status says that the host is well.
+    /// Takes in a page that was parsed in its fetch task. Its status shows that the host is well.
     pub(super) fn fetched_and_read(&mut self, work: &FetchTask, wire_bytes: u64, page: ParsedPage) {
         self.fetcher.fetching -= 1;
         self.queue.hosts[work.host].end(Instant::now(), Signal::Fine);
@@ -93,8 +93,8 @@ impl Crawler {
         }
     }
 
-    /// A redirect from one spelling of a URL to another is not a redirect of the page to itself: the
-    /// spelling that the server wants is fetched instead.
+    /// Returns the target of a redirect from one spelling of a URL to another. This is not a redirect of the page to
+    /// itself: the spelling that the server wants is fetched instead.
     fn other_spelling(&self, work: &FetchTask, answer: &Response) -> Option<Url> {
         if work.hops >= ALIASES || !matches!(answer.status, 301 | 302 | 303 | 307 | 308) {
             return None;
@@ -118,7 +118,7 @@ impl Crawler {
         self.add_page(facts, refresh);
     }
 
-    /// Takes in a page of the site that nothing more is expected of.
+    /// Takes in a page of the site for which no further result is expected.
     pub(super) fn record(&mut self, facts: PageFacts) {
         self.add_page(facts, None);
     }
@@ -138,7 +138,7 @@ impl Crawler {
         });
     }
 
-    /// Offers what a page leads to.
+    /// Offers the targets of a page to the frontier.
     pub(super) fn expand(&mut self, id: UrlId) {
         self.permit_targets(id);
         let mut targets = std::mem::take(&mut self.recorder.targets);
@@ -179,12 +179,12 @@ impl Crawler {
     }
 }
 
-/// Signal of an exchange about its host, whether trying again may help, and whether it counts as failed.
+/// Returns the signal of a finished request about its host, whether a retry may help, and whether it counts as failed.
 fn judge(fetched: &Fetched) -> (Signal, bool, bool) {
     match fetched {
         Ok(answer) => match answer.status {
             429 | 503 => (Signal::TooMuch(retry_after(&answer.headers)), true, true),
-            // The server is there, what stands behind it is not.
+            // the server responds, its upstream does not
             502 | 504 => (Signal::Fine, true, true),
             500.. => (Signal::Fine, true, false),
             _ => (Signal::Fine, false, false),

@@ -1,5 +1,5 @@
-//! Asks for what pages need beside themselves: headers only, of a card's image the beginning, slowly on other hosts, and
-//! never more than so many.
+//! Fetches resources that pages need: only headers, the beginning of a social card's image, slowly on other hosts, and
+//! never more than a set number.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -27,18 +27,19 @@ use crate::{
     url_key::url_key,
 };
 
-/// Hosts that are asked at a time, and connections to the site among them.
+/// Maximum number of hosts that are contacted at the same time; a connection to the site counts as one.
 const MAX_CONCURRENT: usize = 16;
-/// Failures in a row after which a host is left alone.
+/// Number of failures in a row after which a host is skipped.
 const MAX_FAILURES: u8 = 3;
-/// Redirects that are followed.
+/// Maximum number of redirects that are followed.
 const MAX_HOPS: u8 = 3;
-/// Bytes of a card's image that are read: its size stands at the beginning, at most behind a preview of it.
+/// Number of bytes read of a social card's image: its dimensions are at the beginning, at most after an embedded
+/// preview.
 const CARD_BYTES: usize = 64 * 1024;
-/// Links of llms.txt that are followed.
+/// Maximum number of links of llms.txt that are fetched.
 const LLMS_LINKS: usize = 50;
 
-/// Links of a Markdown file.
+/// Returns the URLs of links in a Markdown file.
 fn markdown_links(text: &str) -> impl Iterator<Item = &str> {
     text.split("](")
         .skip(1)
@@ -47,7 +48,8 @@ fn markdown_links(text: &str) -> impl Iterator<Item = &str> {
 }
 
 impl Crawler {
-    /// Asks for what the pages need, unless that was done before the process died, until the time for it is over.
+    /// Fetches the resources of pages until their time is over, unless that was done before the process died. Returns
+    /// `None` if a batch could not be handed over.
     pub(super) async fn check_resources(&mut self) -> Option<()> {
         if self.recorder.resources.is_some() && self.discovery.permit.is_none()
             || self.config.max_resources == 0
@@ -92,7 +94,7 @@ impl Crawler {
             rules,
             found: Mutex::default(),
         };
-        // as the pages are: Crawl-delay and complaints count here too
+        // same rate as for pages, including Crawl-delay and complaints
         let delays = (self.root_spacing() * own as u32, self.config.external_delay);
         let sender = self.fetcher.sender.clone();
         self.fetcher.tasks.spawn(async move {
@@ -106,7 +108,7 @@ impl Crawler {
             sender.send(CrawlEvent::Resources(found)).await.ok();
         });
         self.recorder.resources_pending = true;
-        // an answer may take a while to come after the last question
+        // a response may arrive some time after the last request
         let patience = until + Duration::from_secs(60);
         while self.recorder.resources_pending && !self.is_stopped() && Instant::now() < patience {
             self.turn(Some(patience)).await?;
@@ -117,7 +119,7 @@ impl Crawler {
     pub(super) fn checked_resources(&mut self, mut found: Vec<Resource>) {
         self.recorder.resources_pending = false;
         found.sort_unstable_by(|a, b| a.url.cmp(&b.url));
-        // what was asked for again is known anew
+        // resources that were fetched again replace the earlier ones
         let again: HashSet<&str> = found.iter().map(|resource| &*resource.url).collect();
         let known = self.recorder.resources.take().unwrap_or_default().into_iter();
         let known: Vec<Resource> = known.filter(|resource| !again.contains(&*resource.url)).collect();
@@ -125,7 +127,7 @@ impl Crawler {
         self.recorder.resources = Some(known.into_iter().chain(found).collect());
     }
 
-    /// All that are known, for the index.
+    /// Returns all known resources, for the graph.
     pub(super) fn all_resources(&mut self) -> Resources {
         let wanted = self.recorder.collector.wanted().iter();
         let wanted: Vec<u64> = wanted
@@ -143,7 +145,7 @@ impl Crawler {
             return;
         }
         let links = markdown_links(&file.text).filter_map(|link| resolve_http(&base, link));
-        // they are few, and have room beside the rest
+        // few, and not counted against the limit
         self.recorder.collector.extend_room(LLMS_LINKS);
         for url in links.take(LLMS_LINKS).collect::<Vec<_>>() {
             let known = self
@@ -158,16 +160,16 @@ impl Crawler {
     }
 }
 
-/// Policies of robots.txt, by origin.
+/// Rules of robots.txt, by origin.
 type Policies = HashMap<Box<str>, Policy>;
 
-/// robots.txt is obeyed where it was read: on the site.
+/// Whether robots.txt allows a URL; it is obeyed where it is known, which is on the site.
 fn is_allowed(rules: &Policies, url: &Url) -> bool {
     let policy = rules.get(scope::origin(url.as_str()));
     policy.is_none_or(|policy| permits(policy, url))
 }
 
-/// State that all lanes share.
+/// State shared by all lanes.
 struct ResourceFetcher {
     fetcher: Arc<dyn Fetch>,
     retry: Duration,
@@ -178,12 +180,12 @@ struct ResourceFetcher {
 }
 
 impl ResourceFetcher {
-    /// Asks for one after the other.
+    /// Fetches the resources of one lane one after the other.
     async fn lane(&self, wanted: Vec<(Url, u8)>, delay: Duration) {
         let (mut next, mut failures) = (Instant::now(), 0);
         for (url, purposes) in wanted {
             if next >= self.until || failures >= MAX_FAILURES {
-                // who looks at single pages again is told that this one was left out
+                // a partial recrawl reports that this resource was not fetched
                 if self.fresh {
                     self.keep(Resource::new(url.as_str(), purposes, Err(FetchError::Timeout)));
                 }
@@ -206,7 +208,8 @@ impl ResourceFetcher {
         found.push(resource);
     }
 
-    /// HEAD, then GET when that is refused; a card's image by GET at once. What fails is asked for twice.
+    /// Fetches a resource by HEAD, then by GET if HEAD is refused; a social card's image by GET at once. A failure is
+    /// retried once.
     async fn ask(&self, url: &Url, purposes: u8, delay: Duration) -> Fetched {
         let card = purposes & purpose::CARD != 0;
         let body_limit = if card { CARD_BYTES } else { 1 };

@@ -13,9 +13,9 @@ use crate::{
 };
 
 impl Crawler {
-    /// Learns what is to be known before the first page, from the store if it was learnt before.
+    /// Gathers the facts that are needed before the first page, or takes them from the store if they were saved before.
     pub(super) async fn begin(&mut self, known: Option<Origin>) {
-        // a very large site has very many
+        // taken out of the settings, since a very large site has very many
         let seeds = std::mem::take(&mut self.config.seeds);
         if let Some(known) = known {
             self.queue.gates.insert(
@@ -33,8 +33,8 @@ impl Crawler {
                 () = self.cancel.cancelled() => return self.stop(Termination::Cancelled),
                 () = tokio::time::sleep_until(self.deadline) => return self.stop(Termination::MaxDuration),
             };
-            // behind what sitemaps list, so that pages have ids in the same order in every audit: those that link to each other are
-            // near each other, and links are kept as differences
+            // Seeds come after the URLs of sitemaps, so that ids have the same order in every audit: pages that link to
+            // each other get ids near each other, and links are stored as differences.
             given.make_room(seeds.len());
             for (url, bits) in &seeds {
                 given.add(url, bits & provenance::GIVEN, 0);

@@ -1,4 +1,4 @@
-//! A made-up URL in the folder that all pages share, where errors may look different from the root's.
+//! Fetches a made-up URL in the folder that all pages share, where error pages may differ from those of the root.
 
 use url::Url;
 
@@ -16,7 +16,7 @@ use crate::{
 };
 
 impl Crawler {
-    /// Asks for a made-up URL in the folder that all pages share, where errors may look different.
+    /// Fetches a made-up URL in the folder that all pages share, unless only the root is shared.
     pub(super) async fn probe_folder(&mut self) {
         let folder = self.shared_folder();
         if self.discovery.origin.probes.len() != 1 || folder.len() < 2 {
@@ -50,7 +50,7 @@ impl Crawler {
         }
     }
 
-    /// Path, with its last slash, that all pages but the start page share.
+    /// Returns the path, up to its last slash, that all pages except the start page share.
     fn shared_folder(&self) -> String {
         let mut shared: Option<&str> = None;
         for id in (0..self.discovery.table.len() as u32).map(UrlId) {

@@ -1,5 +1,5 @@
-//! The next fetch: retries that are due, then the frontier, past robots.txt and the pace of the
-//! host.
+//! Chooses the next fetch: retries that are due, then the frontier, subject to robots.txt and to the request rate of
+//! the host.
 
 use std::{panic::AssertUnwindSafe, sync::atomic::Ordering::Relaxed};
 
@@ -32,12 +32,12 @@ use crate::{
     well_known::WellKnownFile,
 };
 
-/// Pages waiting for a parser, and their bytes, beyond which no fetch begins.
+/// Number of pages waiting to be parsed above which no fetch begins; [`READING_BYTES`] is the same limit in bytes.
 const READING: usize = 32;
 const READING_BYTES: usize = 32 * 1024 * 1024;
-/// Bytes of a page that is read where it arrived.
+/// Maximum size in bytes of a page that is parsed in its fetch task.
 const SMALL_PAGE: usize = 256 * 1024;
-/// Known pages gone through before other tasks get a turn.
+/// Number of known pages to skip before other tasks get a turn.
 const REPLAYS: usize = 512;
 
 enum Next {
@@ -47,7 +47,7 @@ enum Next {
 }
 
 impl Crawler {
-    /// Begins whatever may begin now.
+    /// Starts every fetch that may start now.
     pub(super) fn fill(&mut self) -> Wake {
         loop {
             if self.stop.is_some() {
@@ -84,7 +84,7 @@ impl Crawler {
                     self.start(work);
                 }
                 ready_at => {
-                    // A retry gives way to what was held before it, which has waited longer.
+                    // a retry gives way to a held task, which has waited longer
                     match &self.queue.held {
                         None => self.queue.held = Some(work),
                         Some(_) => drop(self.queue.retries.insert((now, work.id.0), work)),
@@ -113,7 +113,7 @@ impl Crawler {
         waiting == 0 && !asking
     }
 
-    /// The next URL that may be fetched. Goes through what needs no fetch on the way.
+    /// Returns the next URL that may be fetched, and handles URLs that need no fetch on the way.
     fn next_work(&mut self) -> Next {
         for _ in 0..REPLAYS {
             let (work, fresh) = match self.queue.ready.pop_front() {
@@ -125,13 +125,13 @@ impl Crawler {
                     None if self.discovery.frontier.is_idle() && self.seed() => continue,
                     None => return Next::None,
                     Some(id) if self.discovery.builder.state(id) == State::Blocked => {
-                        // Saved before a restart.
+                        // saved before a restart
                         self.is_one_of_many(id);
                         self.discovery.frontier.finished();
                         continue;
                     }
                     Some(id) if self.discovery.builder.is_known(id) => {
-                        // Saved before a restart: what it leads to is all there is to do.
+                        // saved before a restart: only its targets remain to be handled
                         if !self.is_trap(id) {
                             self.recorder.taken += 1;
                             self.expand(id);
@@ -140,7 +140,7 @@ impl Crawler {
                         continue;
                     }
                     Some(id) if !self.is_permitted(id) => {
-                        // counted as the whole crawl did
+                        // counted as in the full crawl
                         if self.is_forbidden(id) {
                             self.is_one_of_many(id);
                         } else {
@@ -218,8 +218,8 @@ impl Crawler {
         Next::Again
     }
 
-    /// Queues what is known and reached by no link, or by too many: what is known from elsewhere is asked for however deep
-    /// it lies. False when there is nothing.
+    /// Queues known URLs that no link leads to, and given ones that are too many clicks away: a URL from another source
+    /// is fetched at any depth. Returns false if there is none.
     fn seed(&mut self) -> bool {
         let Discovery {
             table,
@@ -240,8 +240,8 @@ impl Crawler {
         frontier.seed(seeds.into_iter())
     }
 
-    /// Whether robots.txt forbids a URL that is not asked for; where it is not known, whether there were so many such before that
-    /// no more were taken down.
+    /// Whether robots.txt forbids a URL that will not be fetched. If the rules are unknown: whether its path already
+    /// has as many forbidden query variants as are recorded.
     fn is_forbidden(&self, id: UrlId) -> bool {
         let Ok(url) = Url::parse(self.discovery.table.url(id)) else {
             return false;
@@ -255,8 +255,8 @@ impl Crawler {
         variants.is_some_and(|variants| *variants >= self.config.max_query_variants)
     }
 
-    /// Whether so many URLs that robots.txt forbids differ from this one in their query only that one more tells nothing new.
-    /// That is no trap: nobody goes there.
+    /// Whether [`Config::max_query_variants`](crate::crawl::Config) forbidden URLs already differ from this one only in
+    /// their query, so that recording one more adds nothing. That is no trap, because the crawl does not go there.
     fn is_one_of_many(&mut self, id: UrlId) -> bool {
         let Some((path, _)) = self.discovery.table.key(id).split_once('?') else {
             return false;
@@ -270,7 +270,7 @@ impl Crawler {
         *variants > self.config.max_query_variants
     }
 
-    /// Whether too many URLs that are fetched differ from this one in their query only.
+    /// Whether too many fetched URLs differ from this one only in their query.
     fn is_trap(&mut self, id: UrlId) -> bool {
         let Some((path, _)) = self.discovery.table.key(id).split_once('?') else {
             return false;
@@ -308,9 +308,9 @@ impl Crawler {
         });
     }
 
-    /// Lets through who waits for the robots.txt of an origin.
+    /// Releases the tasks that wait for the robots.txt of an origin.
     pub(super) fn learnt_robots(&mut self, root: Box<str>, file: WellKnownFile) {
-        // not of a host that it was sent on to
+        // an error of a host that robots.txt redirected to says nothing about this one
         let absent = match &file.error {
             Some(
                 error
@@ -344,7 +344,7 @@ impl Crawler {
             self.parser.limits,
         );
         let wants_texts = self.config.wants_texts.clone();
-        // What is said of the site is read off its start page, above all off its headers, of which a 304 says little.
+        // Facts about the site are read from its start page, above all from its headers, which a 304 mostly omits.
         let start = work.id.0 == 0 || work.id == self.discovery.origin.home;
         let ask = Ask {
             fetcher: self.fetcher.client.clone(),
@@ -352,7 +352,7 @@ impl Crawler {
             body_limit: self.config.body_limit,
             fresh: self.discovery.permit.is_some(),
             doubts: self.fetcher.doubts.clone(),
-            // nor is a server that failed asked a second question
+            // after a failed attempt the page is fetched unconditionally
             earlier: self
                 .config
                 .earlier
@@ -381,14 +381,14 @@ impl Crawler {
                         urls,
                     };
                     desk.put(work, job);
-                    // until those that have come meanwhile are there too
+                    // yields until pages that arrived meanwhile are queued too
                     tokio::task::yield_now().await;
                     let limits = Limits {
                         keeps_text: wants_texts.load(Relaxed),
                         ..limits
                     };
                     for (work, job) in desk.take() {
-                        // to decide about the page before, and to see to what arrives
+                        // lets the crawler handle the previous page, and the runtime poll the sockets
                         let_others_run();
                         let wire_bytes = job.response.wire_bytes;
                         let page = Box::new(read(job, &limits));
@@ -406,7 +406,7 @@ impl Crawler {
     }
 }
 
-/// A page that nothing but reading it is left of, in less than a millisecond.
+/// Whether a response is a small page that only needs parsing, which takes less than a millisecond.
 fn is_small_page(response: &Response) -> bool {
     (200..300).contains(&response.status) && (1..=SMALL_PAGE).contains(&response.body.len())
 }

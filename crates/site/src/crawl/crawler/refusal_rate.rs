@@ -1,4 +1,5 @@
-//! Whether the site let itself be seen: a crawl that was turned away nearly everywhere is no complete one of a small site.
+//! Share of refused pages: a crawl that was refused nearly everywhere must not pass for a complete crawl of a small
+//! site.
 
 use super::Crawler;
 use crate::{
@@ -11,17 +12,17 @@ use crate::{
     robots::Robots,
 };
 
-/// Outcomes of the pages that were asked for. A redirect says nothing: where it leads is asked for too.
+/// Counts of fetched pages by outcome. Redirects do not count, because their targets are fetched too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Answers {
     pub(super) answered: u32,
     refused: u32,
-    /// No answer, or 5xx.
+    /// Pages without a response or with 5xx.
     silent: u32,
 }
 
 impl Answers {
-    /// Termination when more than half of the pages were not seen.
+    /// Returns the reason for termination if more than half of the pages could not be read.
     pub(super) fn verdict(self) -> Option<Termination> {
         let why = if self.refused >= self.silent {
             Termination::Blocked
@@ -33,8 +34,8 @@ impl Answers {
 }
 
 impl Crawler {
-    /// Whether robots.txt forbids everything to this crawler, and not to Googlebot: then nothing is known of the site. What it
-    /// forbids to both is a finding.
+    /// Whether robots.txt forbids everything to this crawler but not to Googlebot, so that nothing is known of the
+    /// site. Rules that forbid a page to both are a finding.
     pub(super) fn is_shut_out(&self) -> bool {
         let home = self.discovery.origin.home;
         let googlebot = Robots::parse(&self.discovery.origin.robots.text).agent("Googlebot");

@@ -1,4 +1,4 @@
-//! URLs that are known from elsewhere than links: sitemaps, posts, the audit before.
+//! URLs from other sources than links: sitemaps, posts, the previous audit.
 
 use url::Url;
 
@@ -8,12 +8,12 @@ use crate::{
     urls::{UrlTable, provenance},
 };
 
-/// Takes them into the table.
+/// Adds such URLs to the table.
 pub(super) struct Given<'r> {
     table: &'r mut UrlTable,
     scope: &'r CrawlScope,
     base: Base,
-    /// Room is left for what the pages will link to.
+    /// Maximum size of the table, which leaves room for URLs that pages will link to.
     most: usize,
 }
 
@@ -27,19 +27,19 @@ impl<'r> Given<'r> {
         }
     }
 
-    /// One that a sitemap lists, with the day that it names.
+    /// Adds a URL that a sitemap lists, with the day of its last change.
     pub(super) fn listed(&mut self, url: &str, day: u16) {
         self.add(url, provenance::SITEMAP, day);
     }
 
-    /// For so many more, whatever was listed.
+    /// Makes room for more URLs, however many sitemaps listed.
     pub(super) fn make_room(&mut self, more: usize) {
         self.most += more;
     }
 
     pub(super) fn add(&mut self, text: &str, bits: u8, day: u16) {
         let table = &mut *self.table;
-        // what is known takes no room
+        // a known URL needs no room
         let is_full = table.len() >= self.most;
         let added = match self.base.key_of_absolute(text) {
             Some(key) if !self.scope.is_internal(key) => None,

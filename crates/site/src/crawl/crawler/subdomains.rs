@@ -1,4 +1,4 @@
-//! Sitemaps of other subdomains, when those belong to the site: they are known once pages of theirs are.
+//! Reads sitemaps of other subdomains, if these belong to the site: a subdomain is known once one of its pages is.
 
 use std::collections::HashSet;
 
@@ -19,15 +19,15 @@ use crate::{
     sitemap::{LEFT_OUT, Sitemap},
 };
 
-/// Subdomains whose sitemaps are read.
+/// Maximum number of subdomains whose sitemaps are read.
 const MAX_SUBDOMAINS: usize = 100;
 
 impl Crawler {
-    /// Goes on with what the sitemaps of other subdomains list, until there are no more of them. `None` when a batch could not be
-    /// handed over.
+    /// Crawls the URLs that sitemaps of other subdomains list, until no new subdomain appears. Returns `None` if a
+    /// batch could not be handed over.
     pub(super) async fn subdomains(&mut self) -> Option<()> {
         let mut asked = HashSet::new();
-        // where some pages are fetched again, only if what sitemaps list is learnt again
+        // a partial recrawl does this only if it reads the sitemaps of the site again
         let wanted =
             self.config.include_subdomains && (self.discovery.permit.is_none() || self.discovery.surveyed);
         if !wanted {
@@ -54,7 +54,7 @@ impl Crawler {
         Some(())
     }
 
-    /// Origins of other subdomains that have a page.
+    /// Returns origins of other subdomains that have an HTML page.
     fn origins_below(&self, asked: &HashSet<Box<str>>) -> Vec<Box<str>> {
         let mut found = HashSet::new();
         for id in (0..self.discovery.table.len() as u32).map(UrlId) {
@@ -72,7 +72,7 @@ impl Crawler {
         found
     }
 
-    /// So that nobody takes what they list for listed nowhere.
+    /// Records that the sitemaps of an origin were left out, so that its pages do not count as missing from sitemaps.
     fn leave_out(&mut self, root: &str) {
         self.discovery.origin.sitemaps.push(Sitemap {
             url: format!("{root}/sitemap.xml").into(),
@@ -111,18 +111,19 @@ impl Crawler {
         if let Some(why) = ended {
             return self.stop(why);
         }
-        // where none is named and none lies, there need not be any; whether a page there means that was not asked
+        // A subdomain without declared sitemaps and without any at the usual places need not have one; whether a page
+        // at such a place stands for a missing file was not probed.
         let mut sitemaps = found.sitemaps.iter();
         let has_index = sitemaps.any(|sitemap| sitemap.status == Some(200) && sitemap.index);
         let sitemaps = found.sitemaps.into_iter();
         let sitemaps = sitemaps.filter(|sitemap| match sitemap.status {
             _ if sitemap.declared || sitemap.is_left_out() => true,
             Some(200) => !sitemap.is_page(),
-            // a part that an index names
+            // sitemap that an index names
             status => has_index && status.is_none_or(is_transient),
         });
         for sitemap in sitemaps {
-            // once more, after a restart
+            // replaces an entry from before a restart
             self.discovery
                 .origin
                 .sitemaps

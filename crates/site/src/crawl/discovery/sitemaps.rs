@@ -1,4 +1,4 @@
-//! The sitemaps that robots.txt names, or those that lie where they usually do.
+//! Fetches the sitemaps that robots.txt names, or those at the usual places.
 
 use std::collections::HashSet;
 
@@ -12,10 +12,11 @@ use crate::{
     sitemap::{self, Listing, Sitemap},
 };
 
-/// Sitemaps in a row without an answer, after which no more are asked for: each takes three attempts until they time out.
+/// Number of sitemaps in a row without a response after which no more are fetched: each takes three attempts until it
+/// times out.
 const MAX_SILENT: u32 = 3;
 
-/// Takes a URL of a sitemap as written, and the day it was last changed, 0 for none.
+/// Receives a URL of a sitemap as written, and the day of its last change in days since the Unix epoch, 0 for none.
 pub(super) type Listed<'l> = dyn FnMut(&str, u16) + Send + 'l;
 
 fn report_listing(listing: &Listing, listed: &mut Listed<'_>) {
@@ -25,7 +26,7 @@ fn report_listing(listing: &Listing, listed: &mut Listed<'_>) {
     }
 }
 
-/// One that was not read, and why.
+/// Creates the entry of a sitemap that was not read, with the reason.
 fn unread(facts: Sitemap, why: &str) -> Listing {
     Listing {
         facts: Sitemap {
@@ -36,7 +37,7 @@ fn unread(facts: Sitemap, why: &str) -> Listing {
     }
 }
 
-/// The first of those that are too many.
+/// Creates the entry of the first sitemap beyond the limit.
 fn left_out(url: &Url) -> Sitemap {
     Sitemap {
         url: url.as_str().into(),
@@ -75,15 +76,15 @@ impl Survey {
         }
         let usual = sitemap::USUAL.map(|path| at(root, path));
         let mut tried = Vec::new();
-        // a server that is silent about what it names is asked for nothing else
+        // a server that does not respond for the sitemaps it names is not asked for others
         let guesses = !found && (declared.is_empty() || self.silent < MAX_SILENT);
         for url in usual.into_iter().filter(|url| guesses && !declared.contains(url)) {
-            // what robots.txt names is meant to be read; what is only guessed is forbidden as any other
+            // what robots.txt names is meant to be read; a guessed URL is subject to its rules like any other
             let Some(listing) = self.sitemap(url, false, root, may).await else {
                 continue;
             };
             let facts = &listing.facts;
-            // Many sites answer anything with a page; only a sitemap counts as found.
+            // many sites respond to any URL with a page; only a sitemap counts as found
             if facts.urls > 0 || facts.status == Some(200) && facts.error.is_none() {
                 tried.clear();
                 take(listing);
@@ -134,7 +135,7 @@ impl Survey {
             Ok(answer) => answer,
             Err(FetchError::Denied) if !may(&end) => return Some(unread(facts, "forbidden by robots.txt")),
             Err(error) => {
-                // one that may not be asked costs no time
+                // a denied request costs no time
                 self.silent += u32::from(error != FetchError::Denied);
                 return Some(unread(facts, &error.to_string()));
             }

@@ -1,5 +1,5 @@
-//! Links as they are stored: what is said of each, which is much the same on every page of a site, and then their texts one
-//! after the other.
+//! Stored form of links: first the numbers of each link, which are much the same on every page of a site and compress
+//! well, then all texts.
 
 use std::sync::OnceLock;
 
@@ -11,7 +11,7 @@ use crate::{
     page::UrlId,
 };
 
-/// Stored links, read when someone asks for them.
+/// Stored links, unpacked on first use.
 #[derive(Clone, Debug)]
 pub(super) struct Stored {
     bytes: Box<[u8]>,
@@ -23,7 +23,7 @@ impl Stored {
         self.read.get_or_init(|| unpack(&self.bytes))
     }
 
-    /// As it is written, which of damaged ones may be more than can be read.
+    /// Returns the number of links as written, which for damaged data may be more than can be unpacked.
     pub(super) fn len(&self) -> usize {
         if let Some(read) = self.read.get() {
             return read.entries.len();
@@ -39,8 +39,8 @@ impl Stored {
     }
 }
 
-/// Number of links; of each its flags, the lengths of its texts, its target, or 0, and how many lines behind the one before it
-/// stands; then the texts.
+/// Packs links: their number; for each its flags, the lengths of its texts, its target plus one or 0, and the
+/// difference of its line to the link before; then the texts.
 fn pack(links: &ParsedLinks) -> Vec<u8> {
     let mut packed = Vec::with_capacity(8 + links.entries.len() * 10 + links.text.len());
     push(&mut packed, links.entries.len() as u64);
@@ -56,7 +56,7 @@ fn pack(links: &ParsedLinks) -> Vec<u8> {
             &mut packed,
             entry.target.map_or(0, |target| u64::from(target.0) + 1),
         );
-        // a link may end before one that it stands in
+        // a nested link may end before the outer one
         let lines = i64::from(line) - before;
         push(&mut packed, (lines << 1 ^ lines >> 63) as u64);
         before = i64::from(line);
@@ -73,7 +73,7 @@ fn pack(links: &ParsedLinks) -> Vec<u8> {
     packed
 }
 
-/// The texts of all links at once, if they lie as they are stored: where each link ends before the next begins.
+/// Returns the texts of all links as one, if they are in stored order: each link ends where the next one begins.
 fn in_order(links: &ParsedLinks) -> Option<&str> {
     let mut end = 0;
     for Entry { href, anchor, .. } in &links.entries {
@@ -85,7 +85,7 @@ fn in_order(links: &ParsedLinks) -> Option<&str> {
     links.text.get(..end as usize)
 }
 
-/// As many as there are: what was stored may have been damaged.
+/// Unpacks as many links as there are, since stored data may be damaged.
 fn unpack(mut packed: &[u8]) -> ParsedLinks {
     let rest = &mut packed;
     let count = pull(rest).unwrap_or(0) as usize;
@@ -113,7 +113,7 @@ fn unpack(mut packed: &[u8]) -> ParsedLinks {
     };
     entries.extend((0..count).map_while(|_| entry()));
     ParsedLinks {
-        // what was damaged is looked at a byte at a time, and is rare
+        // only damaged text takes the slow lossy path
         text: std::str::from_utf8(rest)
             .map_or_else(|_| String::from_utf8_lossy(rest).into_owned(), str::to_owned),
         entries,
@@ -172,7 +172,7 @@ mod tests {
             let stored = postcard::to_stdvec(&(&links, behind)).unwrap();
             let (mut read, rest): (Links, u32) = postcard::from_bytes(&stored).unwrap();
             prop_assert_eq!(rest, behind);
-            // again what it was, read or not
+            // packs to the same bytes, unpacked or not
             prop_assert_eq!(&postcard::to_stdvec(&(&read, behind)).unwrap(), &stored);
             prop_assert_eq!(read.len(), links.len());
             prop_assert!(read.stored.as_ref().is_some_and(|stored| stored.read.get().is_none()));
@@ -183,7 +183,7 @@ mod tests {
             if let Some(first) = read.get(0) {
                 prop_assert_eq!((first.anchor, first.href), ("another name", links.get(0).unwrap().href));
             }
-            // its texts lie in another order now than they are stored in
+            // its texts are no longer in stored order
             let stored = postcard::to_stdvec(&read).unwrap();
             prop_assert_eq!(postcard::from_bytes::<Links>(&stored).unwrap(), read);
         }

@@ -1,8 +1,8 @@
-//! Collects objects and their properties by the HTML standard's section on microdata (5.2): objects stand in each other as
-//! their elements do.
+//! Collects microdata objects and their properties by the HTML standard (5.2): objects are nested as their elements
+//! are.
 //!
-//! Checks say above all what an object lacks. So where it cannot be told for sure what belongs to an object,
-//! that is noted, and nothing is said to be missing there.
+//! Checks mostly report properties that an object lacks. If it is uncertain what belongs to an object, the object is
+//! marked, and nothing counts as missing there.
 
 use searchwright_text as text;
 
@@ -13,51 +13,51 @@ use super::{
 };
 use crate::{html::tags::Tag, page::OBJECTS};
 
-/// Objects that are open within each other.
+/// Maximum nesting depth of objects.
 const MAX_DEPTH: usize = 16;
-/// Values kept of all objects.
+/// Maximum number of values kept of all objects.
 const VALUES: usize = 5_000;
-/// Names that one value may have.
+/// Maximum number of names of one value.
 const NAMES: usize = 10;
-/// Characters kept of a text; checks want names and dates.
+/// Maximum number of characters kept of a text; checks need names and dates.
 const TEXT: usize = 300;
-/// Bytes of it: one character may have any number of marks.
+/// Maximum number of bytes kept of a text, since one character may have any number of combining marks.
 const TEXT_BYTES: usize = 4 * TEXT;
-/// Bytes kept of all objects.
+/// Maximum number of bytes kept of all objects.
 const MAX_BYTES: usize = 64 << 10;
-/// Characters kept of a type or the name of a property.
+/// Maximum number of characters kept of a type or a property name.
 const NAME: usize = 80;
-/// Types kept of what is no object here.
+/// Maximum number of types kept of items that are no objects here.
 const ELSEWHERE: usize = 50;
 
-/// Objects gathered while one page is read.
+/// Collector of the objects of one page.
 #[derive(Debug, Default)]
 pub(in crate::page) struct ItemCollector {
     pub(super) items: Vec<CollectedItem>,
     /// Open elements that are objects or whose text is a value, outermost first.
     open: Vec<Element>,
-    /// Objects before this one may have ended too early.
+    /// Number of objects that may have ended too early.
     doubtful_before: usize,
-    /// Elements with such an end tag too many, by tag.
+    /// Number of objects before the last surplus end tag, by tag.
     surplus: Vec<(Tag, usize)>,
-    /// Objects there were when those that were open became doubtful last.
+    /// Number of objects when the open ones were last marked doubtful.
     doubted: usize,
     values: usize,
     cut: bool,
-    /// Types of what is no object here.
+    /// Types of items that are no objects here.
     elsewhere: Vec<Box<str>>,
 }
 
 #[derive(Debug)]
 struct Element {
-    /// Number of elements open with it.
+    /// Number of open elements, including this one.
     depth: usize,
     tag: Tag,
-    /// The innermost object that is open here, itself included.
+    /// Innermost open object, including this one.
     object: usize,
     /// Number of open objects.
     objects: usize,
-    /// Value that its text is to become.
+    /// Value that the text of the element becomes.
     text: Option<PendingText>,
 }
 
@@ -65,11 +65,11 @@ struct Element {
 #[derive(Debug)]
 pub(in crate::page) struct PendingText {
     pub names: Vec<Box<str>>,
-    /// Beginning of the text.
+    /// Position at which the text begins.
     pub mark: usize,
-    /// Target of a link whose text is wanted too.
+    /// Target of a link whose text is a value too.
     pub url: Option<Box<str>>,
-    /// There is text in it which is not gathered: of a drawing, of a script.
+    /// Whether it contains text that is not collected, such as that of a drawing or a script.
     is_other: bool,
 }
 
@@ -89,11 +89,11 @@ impl PendingText {
 pub(in crate::page) struct ItemAttributes<'t> {
     pub types: &'t str,
     pub id: Option<&'t str>,
-    /// Other parts of the page belong to it.
+    /// Whether `itemref` adds other parts of the page.
     pub refers: bool,
 }
 
-/// The names in an `itemprop`; those of other vocabularies are left out.
+/// Returns the names in an `itemprop`, without those of other vocabularies.
 pub(in crate::page) fn names(names: &str) -> Vec<Box<str>> {
     let names = names.split_ascii_whitespace().filter_map(|name| {
         let name = of_schema_org(name).unwrap_or(name);
@@ -104,13 +104,13 @@ pub(in crate::page) fn names(names: &str) -> Vec<Box<str>> {
 }
 
 impl ItemCollector {
-    /// Elements are open that matter here.
+    /// Whether an object or an awaited text is open.
     pub fn is_open(&self) -> bool {
         !self.open.is_empty()
     }
 
-    /// An object begins. It is the value of properties of the one around it if it has such names; `depth` is that of its
-    /// element, which a void one does not have.
+    /// Begins an object. If it has property names, it is their value in the enclosing object. `depth` is that of its
+    /// element; a void element has none.
     pub fn begin(
         &mut self,
         names: Option<Vec<Box<str>>>,
@@ -131,7 +131,7 @@ impl ItemCollector {
         let thing = CollectedItem {
             types: ours.map(|name| text::cut(name, NAME).into()).collect(),
             id: told.id.filter(|id| !id.is_empty()).map(short),
-            // a void element has no room for what it would need
+            // a void element cannot contain properties
             is_doubtful: told.refers || depth.is_none() && names.is_none(),
             ..CollectedItem::new(tag)
         };
@@ -162,7 +162,7 @@ impl ItemCollector {
         }
     }
 
-    /// A property of the object around it.
+    /// Adds a property to the innermost open object.
     pub fn add(&mut self, names: Vec<Box<str>>, value: PropertyValue) {
         match self.open.last().map(|element| element.object) {
             Some(object) => self.add_to(object, names, value),
@@ -170,7 +170,7 @@ impl ItemCollector {
         }
     }
 
-    /// A property whose value is the text of an element that begins.
+    /// Adds a property whose value is the text of an element that begins.
     pub fn await_text(&mut self, awaited: PendingText, tag: Tag, depth: usize) {
         let Some(around) = self.open.last() else {
             self.belongs_to_nothing();
@@ -190,7 +190,7 @@ impl ItemCollector {
         });
     }
 
-    /// Types of what is no object here, each once.
+    /// Adds types of an item that is no object here, each once.
     pub fn elsewhere(&mut self, types: &str) {
         for name in types.split_ascii_whitespace() {
             let name = name.rsplit(['/', '#', ':']).next().unwrap_or_default();
@@ -202,16 +202,16 @@ impl ItemCollector {
         }
     }
 
-    /// There is text in the innermost element that nobody gathers.
+    /// Records that the innermost element contains text that is not collected.
     pub fn other_text(&mut self) {
         if let Some(text) = self.open.last_mut().and_then(|element| element.text.as_mut()) {
             text.is_other = true;
         }
     }
 
-    /// More may belong to the objects that are open than is known.
+    /// Marks the open objects as doubtful: more properties may belong to them.
     pub fn doubt(&mut self) {
-        // those that are open have been doubted already unless one began since
+        // the open ones are already marked unless an object began since
         if self.doubted == self.items.len() {
             return;
         }
@@ -223,7 +223,8 @@ impl ItemCollector {
         }
     }
 
-    /// An end tag ends nothing. One of its kind may have been too many before, so that the element of an object ended early.
+    /// Records an end tag without a start tag. Another one of its kind may have ended the element of an object too
+    /// early.
     pub fn surplus(&mut self, tag: Tag) {
         let before = self.items.len();
         match self.surplus.iter_mut().find(|(of, _)| *of == tag) {
@@ -232,7 +233,7 @@ impl ItemCollector {
         }
     }
 
-    /// More may belong to an object than is known.
+    /// Whether more properties may belong to an object than are known.
     pub(super) fn is_doubtful(&self, place: usize, thing: &CollectedItem) -> bool {
         let mut surplus = self.surplus.iter();
         thing.is_doubtful
@@ -240,8 +241,8 @@ impl ItemCollector {
             || surplus.any(|(tag, before)| *tag == thing.tag && place < *before)
     }
 
-    /// All elements end down to one at this depth. That one ends by its own end tag or not, the others without; the end of
-    /// some is told by what follows as well. `text` gives the text that awaits its end.
+    /// Closes all elements down to a depth. The element at that depth may have an end tag of its own, the others have
+    /// none; some elements end reliably without one. `text` returns the text since a mark.
     pub fn close_down_to<'t>(
         &mut self,
         depth: usize,
@@ -272,7 +273,7 @@ impl ItemCollector {
         }
     }
 
-    /// The document ends. Whether it was closed tells if anything may be missing behind.
+    /// Ends the document. Unless it was closed, more may be missing at its end.
     pub fn leave_document<'t>(&mut self, is_closed: bool, text: impl Fn(usize) -> &'t str) {
         let of_document = |element: &Element| is_closed && matches!(element.tag, Tag::Html | Tag::Body);
         let inner = self.open.iter().find(|element| !of_document(element));
@@ -284,7 +285,7 @@ impl ItemCollector {
         }
     }
 
-    /// Finishes the objects. Those within others are in those.
+    /// Returns the objects; nested ones are inside their outer object.
     pub fn finish(self) -> Option<Objects> {
         let mut kept = Objects {
             cut: self.cut,
@@ -292,7 +293,7 @@ impl ItemCollector {
         };
         let mut bytes = 0;
         for (place, thing) in self.items.iter().enumerate() {
-            // what has no type is nothing that checks know, unless another object goes on with it
+            // an object without a type is unknown to checks, unless another one refers to its id
             if thing.is_value || thing.types.is_empty() && thing.id.is_none() {
                 continue;
             }
@@ -323,12 +324,12 @@ impl ItemCollector {
         }
     }
 
-    /// A property stands in no object: an end tag too many may have ended the one that it was meant for.
+    /// Handles a property outside any object: a surplus end tag may have ended the object it belongs to.
     fn belongs_to_nothing(&mut self) {
         self.doubtful_before = self.items.len();
     }
 
-    /// No more is kept.
+    /// Stops collecting.
     fn cut_off(&mut self) {
         if !self.cut {
             self.cut = true;
@@ -337,14 +338,14 @@ impl ItemCollector {
     }
 }
 
-/// Shortens a text to what is kept.
+/// Cuts a text to the maximum length.
 pub(in crate::page) fn short(text: &str) -> Box<str> {
     let text = &text[..text.floor_char_boundary(TEXT_BYTES)];
     text::cut(text, TEXT).into()
 }
 
-/// End tags of such elements may be left out, and nobody means anything else by it. Paragraphs are not among them: that a
-/// block ends one is mostly forgotten.
+/// Whether an element ends reliably without its end tag, because authors omit it on purpose. Paragraphs do not, because
+/// authors mostly forget that a block ends them.
 const fn ends_by_what_follows(tag: Tag) -> bool {
     matches!(
         tag,

@@ -1,4 +1,4 @@
-//! Objects as JSON-LD writes them.
+//! Writes microdata objects as JSON-LD.
 
 use std::collections::BTreeMap;
 
@@ -9,28 +9,28 @@ use crate::html::tags::Tag;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::page) enum PropertyValue {
     Text(Box<str>),
-    /// Of a link, an image or the like: what it names, and not a text.
+    /// URL of a link, an image or the like, as opposed to a text.
     Url(Box<str>),
-    /// A person or organization linked to: URL and text of the link. By the standard only the URL counts, but the name is there
-    /// to be read.
+    /// A linked person or organization: URL and text of the link. By the standard only the URL counts, but the name is
+    /// shown on the page.
     Named(Box<str>, Box<str>),
-    /// Another object, by its place.
+    /// Another object, by its index.
     Object(usize),
-    /// Something that is not read.
+    /// A value that is not read.
     Something,
 }
 
 /// One object while the page is read.
 #[derive(Debug)]
 pub(super) struct CollectedItem {
-    /// Its element.
+    /// Element of the object.
     pub tag: Tag,
     pub types: Vec<Box<str>>,
     pub id: Option<Box<str>>,
     pub properties: Vec<(Box<str>, PropertyValue)>,
-    /// It is the value of a property of another one.
+    /// Whether it is the value of a property of another object.
     pub is_value: bool,
-    /// More may belong to it than is known.
+    /// Whether more properties may belong to it than are known.
     pub is_doubtful: bool,
 }
 
@@ -51,12 +51,12 @@ impl CollectedItem {
     }
 }
 
-/// Values of one property that are compared, so that what templates repeat is said once.
+/// Number of values per property that are compared, so that values repeated by templates are written once.
 const MAX_COMPARED: usize = 8;
 
 impl ItemCollector {
-    /// Writes an object and all in it behind `out`, and whether each of them is known whole; `None` when `out` got longer than
-    /// `most` bytes.
+    /// Appends an object with all nested ones to `out`; returns whether each of them is complete, or `None` if `out`
+    /// got longer than `most` bytes.
     pub(super) fn write(&self, place: usize, out: &mut String, most: usize) -> Option<bool> {
         let thing = self.items.get(place)?;
         let mut is_whole = !self.is_doubtful(place, thing);
@@ -118,7 +118,7 @@ impl ItemCollector {
     }
 }
 
-/// Puts an end in the place of the comma before it.
+/// Replaces a trailing comma by an end.
 fn end(out: &mut String, end: &str) {
     if out.ends_with(',') {
         out.pop();

@@ -1,32 +1,32 @@
-//! Objects of a page's microdata, as they are kept.
+//! Microdata objects of a page as they are stored.
 
 use serde::{Deserialize, Serialize};
 
-/// Objects of a page's microdata, and what is known of those that are none of them.
+/// Microdata objects of a page, and types of items that are none of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Objects {
-    /// Those that stand in no other, in their order.
+    /// Objects that are not nested in another one, in order.
     pub list: Vec<Object>,
-    /// There are more than are kept.
+    /// Whether there are more objects than are kept.
     pub cut: bool,
-    /// Types that the page names of what is not in the list: in RDFa, on elements that are no objects.
+    /// Types that the page names outside the listed objects: in RDFa, or on elements that are no objects.
     pub elsewhere: Vec<Box<str>>,
 }
 
 impl Objects {
-    /// Everything that belongs to each is known.
+    /// Whether all objects are complete.
     pub(crate) fn are_whole(&self) -> bool {
         self.list.iter().all(|object| object.is_whole)
     }
 }
 
-/// One object, with all that stand in it.
+/// One object, with all objects nested in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Object {
-    /// As JSON-LD writes it, types without their vocabulary: `{"@type":["Product"],"name":"x"}`. Texts are cut to 300
-    /// characters, a property that says something of which it is not known what is `true`.
+    /// The object as JSON-LD, with types without their vocabulary: `{"@type":["Product"],"name":"x"}`. Texts are cut to
+    /// 300 characters; a property with a value that is not known is `true`.
     pub source: Box<str>,
-    /// Everything that belongs to it is known. Where its tags are not closed as they were opened, or `itemref` names other
-    /// parts of the page, more may belong to it.
+    /// Whether all properties of the object are known. If tags are not closed as they were opened, or `itemref` names
+    /// other parts of the page, more may belong to it.
     pub is_whole: bool,
 }

@@ -28,7 +28,7 @@ fn at(id: u32, fetched_at_ms: i64) -> At {
     }
 }
 
-/// A table of a crawl that knew so many URLs before the page, with the id of the page.
+/// Creates the table of a crawl that knew this many URLs before the page, with the id of the page.
 fn table(before: u32) -> (UrlTable, u32) {
     let mut table = UrlTable::new(10_000);
     for n in 0..before {
@@ -44,7 +44,7 @@ fn read_as(answer: &Response, before: u32, now: i64) -> (PageFacts, UrlTable) {
     (facts, table)
 }
 
-/// Facts as the store gives them back; the main text is stored beside them.
+/// Returns facts as the store returns them; the main text is stored separately.
 fn stored(facts: &PageFacts) -> PageFacts {
     let mut again: PageFacts = postcard::from_bytes(&postcard::to_stdvec(facts).unwrap()).unwrap();
     if let (Some(again), Some(html)) = (&mut again.html, &facts.html) {
@@ -53,7 +53,7 @@ fn stored(facts: &PageFacts) -> PageFacts {
     again
 }
 
-/// The facts, with keys instead of ids.
+/// Returns the facts with keys instead of ids.
 fn by_key(mut facts: PageFacts, table: &UrlTable) -> (PageFacts, Vec<Option<String>>) {
     let mut keys = vec![Some(table.key(facts.id).to_owned())];
     for_each_target(&mut facts, |target| {
@@ -266,7 +266,7 @@ proptest! {
         let facts = unchanged(stored(&known), &validators, &not_modified, &page(), at(own, NOW + 9), &mut table);
         prop_assert_eq!(table.len(), expected_table.len(), "every URL that the page names becomes known");
         let (mut expected, keys) = by_key(expected, &expected_table);
-        // of the whole answer, on purpose
+        // kept from the full response, on purpose
         expected.validators = Some(validators);
         prop_assert_eq!(by_key(facts, &table), (expected, keys));
     }
@@ -274,7 +274,7 @@ proptest! {
 
 #[test]
 fn every_part_of_the_facts_is_stored_somewhere() {
-    // Whoever adds a part that is not stored finds this test, and has to say how it comes back after a 304.
+    // A new field that is not stored fails this test, and must be restored after a 304.
     let body = "<!doctype html><html lang=de><meta charset=utf-8><title>T</title><main><p>".to_owned()
         + &"The quick brown fox jumps over the lazy dog and runs away again. ".repeat(30);
     let answer = response(
@@ -293,7 +293,7 @@ fn every_part_of_the_facts_is_stored_somewhere() {
     assert_eq!(again, facts);
 }
 
-/// A page with something of everything that is kept.
+/// A page with an example of everything that is kept.
 const ALL: &str = r##"<!doctype html><html lang=en><head><meta charset=utf-8><title>Oak desks &amp; chairs</title>
 <meta name=description content="Desks of oak."><meta name=robots content="max-snippet:5"><meta property=og:title content=Desks>
 <link rel=canonical href=/desks><link rel=alternate hreflang=de href=/de><link rel=next href="?page=2"><link rel=icon href=/i.ico>
@@ -319,7 +319,7 @@ fn the_reader_has_another_name_when_it_reads_otherwise() {
     let bare = format!("<ul><li><a href=/>Home</a></ul>{long}")
         .replace("main>", "div>")
         .replace("article>", "div>");
-    // contents told by density, with a table within them
+    // content found by density, with a table in it
     let sentence = "<p>Words enough in one paragraph that nobody would take them for a part of some menu, whatever is beside.";
     let dense = format!(
         "<div><a href=/>Home</a></div>{0}<table><tr><th>Status<td>stable<tr><th><a href=/c>Context</a><td>all</table>{0}\
@@ -333,7 +333,7 @@ fn the_reader_has_another_name_when_it_reads_otherwise() {
     let mut all = Vec::new();
     for body in [ALL, &long, &cjk, &bare, &dense, "<p>plain", ""] {
         let facts = read_as(&response(200, &headers, body), 0, NOW).0;
-        // Names of types and fields are in it too: where only a name changed, READER stays.
+        // covers names of types and fields too: READER stays if only a name changed
         all.extend(format!("{facts:?}").bytes());
     }
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Labels that any element may have by its attributes.
+//! Attributes that any element may have.
 
 use searchwright_text as text;
 
@@ -8,16 +8,16 @@ use crate::html::{
     entities::{self, In},
 };
 
-/// Labels of an element and the text in it.
+/// Results of the attributes of an element.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ElementLabels<'a> {
-    /// Name, as written.
+    /// `aria-label` or `title`, as written.
     pub label: Option<&'a str>,
-    /// No snippet may show it.
+    /// Whether the element is excluded from snippets.
     pub nosnippet: bool,
-    /// It is the main text, as that of a `<main>` is.
+    /// Whether the element is the main text, like a `<main>`.
     pub is_main: bool,
-    /// It has a part in microdata.
+    /// Whether the element has microdata attributes.
     pub is_item: bool,
 }
 
@@ -25,7 +25,7 @@ impl<'a> Reader<'a, '_> {
     /// Reads the attributes that any element may have.
     pub(super) fn common_attributes(&mut self, attributes: Attributes<'_, 'a>) -> ElementLabels<'a> {
         let mut said = ElementLabels::default();
-        // of one name the first counts
+        // the first attribute of a name counts
         let mut seen = 0_u8;
         let mut first = |bit: u8| {
             let is_first = seen & bit == 0;

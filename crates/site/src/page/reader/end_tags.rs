@@ -1,4 +1,4 @@
-//! Ends of elements: only then their text is known.
+//! Ends of elements, where their text is complete.
 
 use std::borrow::Cow;
 
@@ -11,14 +11,14 @@ use crate::{
     page::{Heading, LINK_CODE, limits::HEADINGS},
 };
 
-/// Characters kept of a link's text.
+/// Maximum number of characters kept of a link's text.
 const ANCHOR: usize = 80;
-/// First-level headings kept even where others filled the list: they say what the page is about.
+/// Number of h1s kept even when the list is full, because they state the topic of the page.
 const H1S: usize = 5;
 
 /// A link that is still open.
 pub(in crate::page) struct OpenLink {
-    /// Its place in the list; `None` beyond the limit.
+    /// Index in the list; `None` beyond the limit.
     pub index: Option<usize>,
     pub mark: usize,
     /// Alt texts of images in it.
@@ -36,7 +36,7 @@ pub(super) struct OpenHeading {
 }
 
 impl Reader<'_, '_> {
-    /// An element ended, by its end tag or without.
+    /// Handles the end of an element, with or without an end tag.
     pub(super) fn closed(&mut self, tag: Tag) {
         if self.open.has(Tag::Template) {
             return;
@@ -141,8 +141,7 @@ impl Reader<'_, '_> {
         self.out.long_paragraphs += u32::from(is_long);
     }
 
-    /// The first block of text after a heading ended, whatever element it is: there are whole books whose
-    /// paragraphs are `div`s.
+    /// Ends the first block of text after a heading, whatever its element: whole books have `div`s for paragraphs.
     pub(super) fn finish_answer(&mut self) {
         let Some(mark) = self.answer_from else { return };
         let text = self.prose.since(mark);
@@ -155,7 +154,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// A `<time>` begins; without `datetime` its text is the date (HTML, 4.5.14).
+    /// Begins a `<time>`; without `datetime` its text is the date (HTML standard 4.5.14).
     pub(in crate::page) fn time(&mut self, datetime: Option<&str>) {
         if self.prose.in_chrome() {
             return;

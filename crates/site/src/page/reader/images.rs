@@ -1,4 +1,4 @@
-//! Images, and the texts that stand for them.
+//! Images and their alternative texts.
 
 use searchwright_text as text;
 
@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl Reader<'_, '_> {
-    /// Text that stands for a picture, in the link and the heading around it.
+    /// Adds the alternative text of an image to the open link and heading.
     pub(in crate::page) fn alternative(&mut self, alt: &str) {
         let places = [
             self.link.as_mut().map(|l| &mut l.alt),
@@ -23,7 +23,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Names an element: the name of the link and the heading that have no other.
+    /// Sets a label as the name of the open link and heading, if they have none.
     pub(super) fn label(&mut self, source: &str) {
         let places = [
             self.link.as_mut().map(|l| &mut l.label),
@@ -35,10 +35,10 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Counts an image, keeps it while there is room.
+    /// Counts an image, and keeps it while there is room.
     pub(in crate::page) fn saw_image(&mut self, image: Image, is_modern: bool) {
         self.picture_has_img = true;
-        // the first picture of the content, whatever it says about loading
+        // the first image of the content, whether it is lazy or not
         if !self.content_image && !image.decorative && !self.prose.in_chrome() {
             self.content_image = true;
             self.out.lazy_first_image = image.lazy.then(|| image.src.clone());

@@ -1,4 +1,4 @@
-//! Elements that are objects of microdata or say something of one, and the value of each (HTML, 5.2.4).
+//! Elements that are microdata objects or properties, and their values (HTML standard 5.2.4).
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use crate::{
 };
 
 impl<'a> Reader<'a, '_> {
-    /// An element with a part in microdata, which is open now if it can hold something.
+    /// Handles an element with microdata attributes; `is_open` if it can have content.
     pub(super) fn item(&mut self, start: &StartTag<'a>, attributes: Attributes<'_, 'a>, is_open: bool) {
         let property = attributes.get("itemprop").map(|property| names(&property));
         let types = attributes.get("itemtype").unwrap_or_default();
@@ -59,16 +59,16 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// Types of what is no object of microdata: of RDFa above all.
+    /// Records types of items that are no microdata objects, above all of RDFa.
     pub(super) fn no_object(&mut self, types: &str) {
         self.objects.get_or_insert_default().elsewhere(types);
     }
 
-    /// So many elements are about to end, by an end tag or by what follows.
+    /// Handles elements before they end, by an end tag or implicitly.
     pub(super) fn leave_items(&mut self, count: usize, end_tag: Option<Tag>) {
         let Some(objects) = &mut self.objects else { return };
         match end_tag {
-            // those may be left out, and stand in the place of nothing
+            // these end tags may be omitted or imply an element of their own
             Some(Tag::P | Tag::Br | Tag::Body | Tag::Html | Tag::Head) if count == 0 => {}
             Some(tag) if count == 0 && !tag.is_void() => objects.surplus(tag),
             _ if count == 0 || !objects.is_open() => {}
@@ -83,14 +83,15 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// The end of the document. What is open is cut off, but for the document itself where that was closed.
+    /// Handles the end of the document. Open elements count as cut off, except html and body if the document was
+    /// closed.
     pub(super) fn leave_all(&mut self) {
         let Some(objects) = &mut self.objects else { return };
         let prose = &self.prose;
         objects.leave_document(self.is_closed, |mark| prose.since(mark));
     }
 
-    /// Text that nobody gathers belongs to what it stands in too.
+    /// Records text that is not collected in the objects that contain it.
     pub(super) fn text_in_item(&mut self, source: &str, kind: TextKind) {
         let is_drawing = self.open.has(Tag::Svg);
         let Some(objects) = self.objects.as_mut().filter(|objects| objects.is_open()) else {
@@ -98,7 +99,7 @@ impl<'a> Reader<'a, '_> {
         };
         match kind {
             TextKind::Escapable(Tag::Title) => {}
-            // to whom runs no scripts it is a part of the page
+            // it is part of the page for clients without scripts
             TextKind::Raw(Tag::Noscript) if source.contains("itemprop") => objects.doubt(),
             TextKind::Escapable(_) | TextKind::Raw(_) => objects.other_text(),
             TextKind::Data | TextKind::Cdata if is_drawing => objects.other_text(),
@@ -107,8 +108,8 @@ impl<'a> Reader<'a, '_> {
     }
 }
 
-/// The value of a property that its attributes say; `None` where it is the text of the element. By the standard `content`
-/// counts on a `<meta>` only, but search engines read it on all.
+/// Returns the value of a property from its attributes; `None` if it is the text of the element. By the standard
+/// `content` counts only on `<meta>`, but search engines read it on all elements.
 fn written(start: &StartTag<'_>, attributes: Attributes<'_, '_>) -> Option<PropertyValue> {
     let some = |name: &str| attributes.get(name).filter(|value| !value.is_empty());
     let text = |value: Cow<'_, str>| PropertyValue::Text(short(&value));
@@ -132,7 +133,7 @@ fn is_valued(name: &str) -> bool {
     ["data", "meter"].iter().any(|of| name.eq_ignore_ascii_case(of))
 }
 
-/// An image that scripts put in its place when it comes into view.
+/// Returns the URL of an image that a script loads when it comes into view.
 fn loaded_later(attributes: Attributes<'_, '_>) -> Option<PropertyValue> {
     let mut sources = attributes.0.iter().filter(|attribute| {
         let name = attribute.name.to_ascii_lowercase();
@@ -145,7 +146,7 @@ fn loaded_later(attributes: Attributes<'_, '_>) -> Option<PropertyValue> {
     ))))
 }
 
-/// A property whose value is a person or an organisation.
+/// Whether the value of a property is a person or an organization.
 fn is_someone(name: &str) -> bool {
     matches!(name, "author" | "creator" | "publisher")
 }

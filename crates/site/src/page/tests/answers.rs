@@ -1,4 +1,4 @@
-//! Answers as they come: status, headers and charsets.
+//! Responses: status, headers and charsets.
 
 use super::{answer, texts};
 use crate::page::{Outcome, UrlId, not_indexable};
@@ -51,7 +51,7 @@ fn reasons_to_stay_out_of_the_index() {
     );
     assert_eq!(code(&[("x-robots-tag", "noindex")], "x"), Some("noindex"));
     assert_eq!(code(&[], "<meta name=googlebot content='none'>"), Some("noindex"));
-    // a name counts until the next one
+    // the name of a robot applies up to the next one
     for (value, expected) in [
         ("otherbot: nofollow, googlebot: noindex", Some("noindex")),
         ("googlebot: noarchive, otherbot: nosnippet, noindex", None),

@@ -64,7 +64,7 @@ fn titles_of_drawings_and_templates_do_not_count() {
 
 #[test]
 fn elements_are_those_of_the_document_a_browser_makes() {
-    // html, head and body apart, which are always there
+    // without html, head and body, which always exist
     for (source, elements) in [
         ("<table><tr><td>a<tr><td>b</table>", 6),
         ("<table><tbody><tr><td>a</table>", 4),
@@ -131,7 +131,7 @@ fn template_contents_are_ignored() {
     assert_eq!((facts.elements, facts.paragraphs), (6, 1));
     assert_eq!(&*facts.excerpt, "One some words");
     assert!(facts.forms.is_empty() && facts.links.is_empty() && facts.json_ld.is_empty());
-    // a row in a template ends no row around it
+    // a row in a template does not end a row around it
     let facts = html("<table><tr><td>a<template><tr><td><h2></h2></template><h2>b</h2></table>");
     assert_eq!((facts.headings_total, facts.elements), (1, 6));
 }

@@ -1,4 +1,4 @@
-//! Pages that are made to take time or memory, or to hide something.
+//! Pages built to take time or memory, or to hide something.
 
 use std::time::Duration;
 
@@ -76,7 +76,7 @@ fn many_attributes_hide_no_link() {
     let more = html(&more);
     assert_eq!((&more.links, &more.metas), (&few.links, &few.metas));
     assert_eq!((&more.images, &more.insecure), (&few.images, &few.insecure));
-    // of one name the first counts, wherever they stand
+    // the first attribute of a name counts, at any position
     let [early, late] = [many(2), many(127)];
     let facts = html(&format!(
         "<a href=/a{late} href=/b>x</a><a{late} href=/a href=/b>x</a><a{late}{early} Href=/a href=/b>x</a>\
@@ -86,7 +86,7 @@ fn many_attributes_hide_no_link() {
     assert_eq!(facts.id_hashes, [searchwright_text::hash(b"one")]);
 }
 
-/// Reads a hostile body, and returns the processor time that it took: other tests run beside it.
+/// Reads a hostile body, and returns the processor time taken, because other tests run at the same time.
 fn timed(body: &str) -> (HtmlFacts, Duration) {
     let now = || Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap();
     let start = now();
@@ -94,7 +94,7 @@ fn timed(body: &str) -> (HtmlFacts, Duration) {
     (facts, now() - start)
 }
 
-/// Enough without optimisation: reading that is not linear takes minutes.
+/// Limit that suffices without optimisation: reading that is not linear takes minutes.
 const SOON: Duration = Duration::from_secs(20);
 
 #[test]
@@ -114,7 +114,7 @@ fn hostile_nesting_is_linear() {
     ] {
         let (facts, took) = timed(&piece.repeat(200_000));
         assert!(took < SOON, "{piece} {took:?}");
-        // what stands in a template is no part of the document
+        // the content of a template is no part of the document
         assert!(facts.elements >= 200_000 || piece == "<template>");
         let (_, took) = timed(&format!(
             "{}{}",
@@ -125,7 +125,7 @@ fn hostile_nesting_is_linear() {
     }
 }
 
-/// Five thousand properties around one long text, each of which says all of it.
+/// Five thousand nested properties around one long text, which is the value of each.
 #[test]
 fn hostile_properties_copy_no_text() {
     let words = "some words ".repeat(400_000);

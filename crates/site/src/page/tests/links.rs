@@ -1,4 +1,4 @@
-//! Links: where they lead, what they are called and where they stand.
+//! Links: their targets, anchor texts and lines.
 
 use super::{PAGE, answer, html, texts};
 use crate::page::{LINK_CODE, LINK_FRAGMENT, LINK_MALFORMED, LINK_OTHER_SCHEME, Links, REL_NOFOLLOW};

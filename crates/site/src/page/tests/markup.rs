@@ -24,7 +24,7 @@ fn structured_data_in_both_forms() {
         let markup = format!("<script type=application/ld+json>{{\"@type\": \"{kind}\"}}</script>");
         html(&format!("<p class=post-author>Me</p>{markup}")).byline
     };
-    // of other pages nobody asks who wrote them
+    // the author matters on no other page
     assert!(by("NewsArticle") && !by("WebPage"));
 }
 
@@ -47,7 +47,7 @@ fn names_in_microdata_are_those_of_schema_org() {
         strange("<p itemtype='http://www.schema.org/product https://schema.org/Thing/' itemscope>"),
         found("product", "")
     );
-    // of other vocabularies, and of objects without a type, nothing is known
+    // objects of other vocabularies or without a type make properties unknown
     for other in [
         "<p itemscope itemtype='https://other.example/Car'>",
         "<p itemscope itemprop=author>",

@@ -10,7 +10,7 @@ fn objects(body: &str) -> Objects {
     html(body).objects.map(|objects| *objects).unwrap_or_default()
 }
 
-/// The objects, and which of them are known whole.
+/// Returns the objects, and whether each is complete.
 fn read(body: &str) -> (Value, Vec<bool>) {
     let objects = objects(body);
     let sources = objects.list.iter().map(|object| {
@@ -35,7 +35,7 @@ fn is_whole(body: &str) -> bool {
     whole[0]
 }
 
-/// A product with something in it, and something behind it.
+/// Creates a product with content in it and after it.
 fn product(inner: &str, behind: &str) -> String {
     format!("<div itemscope itemtype=https://schema.org/Product>{inner}</div>{behind}")
 }
@@ -66,7 +66,7 @@ fn objects_stand_in_each_other() {
         ])
     );
     assert_eq!(html("<p itemprop=name>x").objects, None);
-    // neither of them is of schema.org
+    // neither is of schema.org
     assert_eq!(
         html("<p itemscope><b itemprop=a>x</b></p><p itemscope itemtype=https://other.example/Product></p>")
             .objects,
@@ -134,7 +134,7 @@ fn object_with_uncertain_end_is_marked() {
             "",
         ),
         product("<ul><li itemprop=review itemscope>a<li>b</ul>", ""),
-        // before any object it belongs to none that ended
+        // a surplus end tag before any object ended none
         format!(
             "<meta itemprop=name content=x></span></p>{}",
             product("", "</p></span>")
@@ -146,7 +146,7 @@ fn object_with_uncertain_end_is_marked() {
         assert!(is_whole(&sure), "{sure}");
     }
     for unsure in [
-        // ended by something else than its end tag
+        // closed by another tag than its end tag
         "<p itemscope itemtype=https://schema.org/Product>x<div itemprop=name>y</div>".to_owned(),
         "<div><span itemscope itemtype=https://schema.org/Product></div>".to_owned(),
         "<div itemscope itemtype=https://schema.org/Product>".to_owned(),
@@ -154,10 +154,10 @@ fn object_with_uncertain_end_is_marked() {
             "<a itemprop=brand itemscope><div></a></div><b itemprop=offers>1</b>",
             "",
         ),
-        // an end tag too many, or a property that belongs to nothing
+        // a surplus end tag, or a property outside any object
         product("<b itemprop=name>x</b>", "<b>y</b></div>"),
         product("", "<b itemprop=offers>1</b>"),
-        // something of it lies elsewhere
+        // a part of it is elsewhere
         "<div itemscope itemref=x itemtype=https://schema.org/Product></div>".to_owned(),
         product("<p itemprop=offers itemscope itemref=x></p>", ""),
         product("<noscript><img itemprop=image src=/a></noscript>", ""),
@@ -201,7 +201,7 @@ fn much_of_it_is_cut() {
         product(&texts.concat(), ""),
         product(&"<b itemprop=a>x</b>".repeat(6_000), ""),
         "<div itemscope itemtype=https://schema.org/Thing itemprop=x>".repeat(20),
-        // as many copies as there are names, on each level
+        // as many copies as names, on each level
         product(&"<div itemscope itemprop='a b c'>".repeat(14), ""),
     ] {
         let facts = html(&body);
@@ -229,7 +229,7 @@ proptest! {
         }
     }
 
-    /// Well-formed trees are read as they were written.
+    /// Well-formed trees are read as written.
     #[test]
     fn trees_are_read_as_they_are_written(shape in proptest::collection::vec(0_u8..4, 0..60)) {
         let mut stack = vec![json!({"@type": ["Thing"]})];

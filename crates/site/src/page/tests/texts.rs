@@ -1,4 +1,4 @@
-//! The text of a page: what is its main text, how it is kept, and what is told from it.
+//! The text of a page: extent of the main text, its storage, and facts derived from it.
 
 use searchwright_text as text;
 use url::Url;
@@ -112,7 +112,7 @@ fn filler_around_the_main_text() {
             "consectetur adipiscing elit"
         ]
     );
-    // where main text and what is around it meet there is none
+    // not where main text meets other text
     let facts = html("<header><p>Lorem</p></header><main><p>ipsum, dolor sit</p></main>");
     assert!(facts.placeholders.is_empty());
 }
@@ -148,7 +148,7 @@ fn no_snippet_of_the_main_text() {
     ] {
         assert_eq!(html(&source).main_nosnippet, hidden, "{source}");
     }
-    // it changes nothing else
+    // no other fact changes
     let plain = html("<main><p>foo<span>bar</span> x<p>y</main>");
     let marked = html("<main><p>foo<span data-nosnippet>bar</span> x<p data-nosnippet>y</main>");
     assert_eq!(
@@ -209,10 +209,10 @@ fn without_landmarks_the_dense_blocks_are_the_main_text() {
     };
     let facts = page(format!("<p>{}<p>{}", words(80), words(40)));
     assert_eq!((facts.main_words, facts.words), (120, 120 + 90 + 1));
-    // of a short text it cannot be told
+    // inconclusive for a short text
     let short = page(format!("<p>{}", words(60)));
     assert_eq!(short.main_words, short.words);
-    // and where landmarks are, they count
+    // landmarks take precedence
     let marked = page(format!("<article><p>{}</article><p>{}", words(20), words(120)));
     assert_eq!(marked.main_words, 20);
 }

@@ -47,7 +47,7 @@ pub(super) fn canonicals() -> Vec<Case> {
         ),
         case(
             "canonical-blocked",
-            // our own robot may, Google's may not
+            // allowed for this crawler, forbidden for Googlebot
             |w| w.page("/x", "x").robots("User-agent: Googlebot\nDisallow: /x"),
             |w| w.page("/x", "x").robots("User-agent: Googlebot\nDisallow: /y"),
         ),
@@ -151,7 +151,7 @@ pub(super) fn canonicals() -> Vec<Case> {
 /// An alternate on another site.
 const ABROAD: &str = "<html lang=en><link rel=alternate hreflang=de href=https://example.de/>";
 
-/// A page whose alternates stand in its headers.
+/// A page with its alternates in the headers.
 fn in_headers(world: World, link: &'static str) -> World {
     world.answer(
         "/x",

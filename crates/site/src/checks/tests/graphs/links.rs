@@ -1,4 +1,4 @@
-//! Pages that are alike, and links.
+//! Similar pages, and links.
 
 use super::{Case, TEXT, World, to};
 use crate::fetch::FetchError;
@@ -22,7 +22,7 @@ pub(super) fn duplicates() -> Vec<Case> {
         text: searchwright_text::hash_long(b"nothing here."),
         sketch: None,
     };
-    // it names the URL that was asked for, so that it never says the same
+    // the text contains the requested URL, so it is never identical
     let missing = |name: &str| {
         let words: String = (0..120).map(|i| format!("word{i} ")).collect();
         format!("We looked for {name} and found nothing. {words}")
@@ -60,7 +60,7 @@ pub(super) fn duplicates() -> Vec<Case> {
         pair("duplicate-exact", TEXT, &TEXT.to_uppercase(), "<p>Another text."),
         Case {
             id: "trailing-slash-duplicate",
-            // told on the one found later
+            // reported on the page found later
             bad: World::new()
                 .page("/", "<a href=/p/>a</a><a href=/p>b</a>")
                 .page("/p", TEXT)
@@ -152,7 +152,7 @@ pub(super) fn links() -> Vec<Case> {
                 .page("/", "<a href=/p rel=nofollow>x</a>")
                 .page("/p", "x")
                 .sitemap(&["/p"]),
-            // known before for the same link, by which it was none then
+            // known before because of the same nofollow link
             good: World::new()
                 .page("/", "<a href=/p rel=nofollow>x</a>")
                 .page("/p", "x")

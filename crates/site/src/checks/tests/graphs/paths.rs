@@ -1,4 +1,4 @@
-//! Redirects, sitemaps and robots.txt: how crawlers come to a page.
+//! Redirects, sitemaps and robots.txt: paths by which crawlers reach a page.
 
 use super::{Case, World, canonical};
 use crate::sitemap::Sitemap;
@@ -152,7 +152,7 @@ pub(super) fn sitemaps() -> Vec<Case> {
         Case {
             id: "not-in-sitemap",
             bad: more(World::new().page("/p", "x").sitemap(&["/"]), |_| ()),
-            // what cannot be read may list it
+            // an unreadable sitemap may list it
             good: more(World::new().page("/p", "x").sitemap(&["/"]), |sitemap| {
                 (sitemap.status, sitemap.error) = (Some(503), Some("status 503".into()));
             }),
@@ -215,7 +215,7 @@ pub(super) fn robots() -> Vec<Case> {
             bad: page("x").robots("User-agent: PerplexityBot\nDisallow: /"),
             good: page("x").robots("User-agent: GPTBot\nDisallow: /"),
         },
-        // whom Googlebot may not read either
+        // forbidden to Googlebot too
         Case {
             id: "ai-search-bot-blocked",
             bad: page("x").robots("User-agent: Googlebot\nUser-agent: OAI-SearchBot\nDisallow: /p"),

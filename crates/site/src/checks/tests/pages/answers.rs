@@ -1,4 +1,4 @@
-//! Addresses of pages, and answers with their headers.
+//! URLs of pages, and responses with their headers.
 
 use super::{Case, World, address, headers};
 
@@ -165,7 +165,7 @@ pub(super) fn answers() -> Vec<Case> {
         Case {
             id: "http-forbidden",
             bad: status(401),
-            // listed, which is what sitemap-url-error is about
+            // listed, which sitemap-url-error reports
             good: World::new()
                 .page("/", "<p>no links")
                 .answer("/p", 403, &[], "")

@@ -252,7 +252,7 @@ pub(super) fn markup() -> Vec<Case> {
     ]
 }
 
-/// Objects that lack one thing that is required of them, and the same objects with it.
+/// Objects that lack one required property, and the same objects with it.
 pub(super) fn required() -> Vec<Case> {
     let job = [
         r#""title": "Mower mechanic""#,

@@ -1,4 +1,4 @@
-//! Titles, descriptions and what else stands in the head.
+//! Titles, descriptions and other elements of the head.
 
 use super::{Case, LOREM, json_ld, page, words};
 

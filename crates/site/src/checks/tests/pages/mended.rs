@@ -1,4 +1,4 @@
-//! Cases once judged wrongly.
+//! Cases that were once judged wrongly.
 
 use super::{Case, World, json_ld, page, words};
 
@@ -96,7 +96,7 @@ pub(super) fn mended() -> Vec<Case> {
             &(citations.clone() + "<meta name=card property=twitter:card content=summary>"),
         ),
         deep(&long("Article"), &long("BreadcrumbList")),
-        // what was not read may hold it
+        // a block that was not read may contain it
         deep("<p>x", &too_long),
         page(
             "schema-required-missing",

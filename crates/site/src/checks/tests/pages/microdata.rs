@@ -1,4 +1,4 @@
-//! Microdata is judged as JSON-LD is, where nothing else on the page makes up for it.
+//! Microdata is judged like JSON-LD, unless something else on the page makes up for it.
 
 use serde_json::Value;
 
@@ -8,12 +8,12 @@ use crate::checks::{
     tests::{evidence, world::World},
 };
 
-/// An element that is an object.
+/// Returns an element that is an object.
 fn item(kind: &str, inner: &str) -> String {
     format!("<div itemscope itemtype=https://schema.org/{kind}>{inner}</div>")
 }
 
-/// The same as the value of a property.
+/// Returns an element that is an object and the value of a property.
 fn value(property: &str, kind: &str, inner: &str) -> String {
     format!("<div itemprop={property} itemscope itemtype=https://schema.org/{kind}>{inner}</div>")
 }
@@ -42,7 +42,7 @@ pub(super) fn required() -> Vec<Case> {
     vec![
         page(&bare, &item("Product", &(NAME.to_owned() + OFFER))),
         page(&bare, &item("Thing", NAME)),
-        // by other vocabularies, in no object and without a type it is none of schema.org's
+        // names of other vocabularies, outside objects or in objects without a type are not schema.org's
         page(&bare, &bare.replace("schema.org", "other.example")),
         page(&bare, &bare.replace(" itemscope", "")),
         page(&bare, &bare.replace("itemtype", "x")),
@@ -68,7 +68,7 @@ pub(super) fn required() -> Vec<Case> {
             ),
         ),
         page(&crumbs(""), &crumbs("<meta itemprop=position content=2>")),
-        // an image is there that scripts put in its place, one without any source is not
+        // a lazily loaded image counts, one without any source does not
         page(
             &item("Recipe", &(NAME.to_owned() + "<img itemprop=image>")),
             &item(
@@ -76,7 +76,7 @@ pub(super) fn required() -> Vec<Case> {
                 &(NAME.to_owned() + "<img itemprop=image data-lazy-src=/i>"),
             ),
         ),
-        // another syntax tells of it
+        // another syntax describes it
         page(
             &bare,
             &(bare.clone() + &json_ld(r#"{"@type": "Product", "name": "x", "offers": {"price": 1}}"#)),
@@ -86,7 +86,7 @@ pub(super) fn required() -> Vec<Case> {
                 + &json_ld(r#"{"@type": "Event", "name": "x", "startDate": "2026-01-01", "location": "y"}"#)),
             &(bare.clone() + "<p typeof=schema:Product>"),
         ),
-        // where it ends is not sure, or not all of it is here
+        // its end is uncertain, or a part of it is elsewhere
         page(&bare, &(bare.clone() + OFFER)),
         page(&bare, &(bare.clone() + "</div>")),
         page(&bare, &bare.replace("</div>", "")),
@@ -178,7 +178,7 @@ pub(super) fn others() -> Vec<Case> {
     ]
 }
 
-/// Markup that themes write around the text of every page, and parts they leave out.
+/// Templates of themes around the text of every page, and parts that they leave out.
 #[test]
 fn templates_are_not_told_to_be_incomplete() {
     use super::super::World;
@@ -206,7 +206,7 @@ fn templates_are_not_told_to_be_incomplete() {
     let article =
         format!("<article itemscope itemtype=https://schema.org/BlogPosting>{ARTICLE}{ANN}</article>");
     silent(&in_page(&article));
-    // closed one time too often, too seldom, in the wrong order
+    // one end tag too many, one missing, or the wrong order
     for (from, to) in [
         ("</h1>", "</h1></div></article>"),
         ("</article>", ""),
@@ -216,7 +216,7 @@ fn templates_are_not_told_to_be_incomplete() {
     ] {
         silent(&in_page(&article).replace(from, to));
     }
-    // the microformats of a theme, and an object without a type
+    // microformats of a theme, and an object without a type
     silent(&in_page(
         "<article class='hentry h-entry'><h1 class='entry-title p-name'>x</h1><b itemprop=name itemscope>y</b></article>",
     ));
@@ -230,8 +230,8 @@ fn templates_are_not_told_to_be_incomplete() {
     ));
 }
 
-/// A product without an offer is told as long as it is known where it ends; then nothing more is said of it, which proves
-/// nothing of the product, but of what is told of JSON-LD.
+/// A product without an offer is reported as long as its end is certain. Once it is uncertain, the absence of the
+/// finding proves nothing about the product, except for findings about JSON-LD.
 #[test]
 fn uncertain_object_does_not_resolve_a_finding() {
     let bare = item("Product", NAME);

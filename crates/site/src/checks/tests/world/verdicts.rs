@@ -1,4 +1,4 @@
-//! Findings of a site. No check may stumble over one, though an audit would go on without it.
+//! Findings of a site. No check may panic, although an audit would survive that.
 
 use std::slice;
 
@@ -19,7 +19,7 @@ fn evaluated(page: &PageFacts, context: &Context<'_>) -> Vec<Finding> {
 }
 
 impl World {
-    /// Findings on `/p` and on the site as a whole.
+    /// Returns findings on `/p` and on the site as a whole.
     pub fn findings(&self) -> Vec<Finding> {
         let built = self.build();
         let context = built.context();
@@ -37,7 +37,7 @@ impl World {
         built.pages.iter().find(|page| is_p(&page.url[self.root.len()..]))
     }
 
-    /// Verdict of one check on `/p`, or of the site.
+    /// Returns the verdict of one check on `/p`, or on the site.
     pub fn recheck(&self, check: &'static Check) -> Verdict {
         let built = self.build();
         let context = built.context();
