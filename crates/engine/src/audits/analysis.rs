@@ -45,7 +45,6 @@ use searchwright_store::{
 };
 use serde_json::json;
 use tokio::{sync::mpsc, task::JoinSet};
-use tracing::Instrument as _;
 use uuid::Uuid;
 
 pub(super) use self::{
@@ -125,6 +124,7 @@ pub(super) async fn analyze(
     ending: Ending,
     crawl: CrawlIndex,
 ) -> Result<Option<u8>, JobError> {
+    let begun = std::time::Instant::now();
     let analysis = Analysis::load(job, audit, ending, crawl.ids).await?;
     let ((), evaluated) = tokio::try_join!(
         analysis.persist_pages(crawl.rows, crawl.titles),
@@ -136,15 +136,13 @@ pub(super) async fn analyze(
         findings,
     } = evaluated;
     // Readers of findings expect their pages to be stored.
-    persist::write_findings(job, audit, &analysis.shared, findings, analysis.now)
-        .instrument(tracing::info_span!("findings"))
-        .await?;
+    persist::write_findings(job, audit, &analysis.shared, findings, analysis.now).await?;
     let (index, ids) = (analysis.shared.index.clone(), analysis.shared.ids.clone());
-    page_links::write_links(job, audit.id, index, ids, crawl.batches)
-        .instrument(tracing::info_span!("links"))
-        .await?;
+    page_links::write_links(job, audit.id, index, ids, crawl.batches).await?;
     let snapshot = analysis.snapshot(&mut sums).await?;
-    analysis.finish(sums, site_findings, snapshot).await
+    let score = analysis.finish(sums, site_findings, snapshot).await?;
+    tracing::info!(audit = %audit.id, seconds = begun.elapsed().as_secs_f64(), "audit analysed");
+    Ok(score)
 }
 
 /// The analysis of a crawl.
@@ -224,7 +222,8 @@ impl<'j> Analysis<'j> {
         let mut evaluators = JoinSet::new();
         for _ in 0..self.threads {
             let (shared, batches) = (self.shared.clone(), batches.clone());
-            evaluators.spawn_blocking(move || evaluate_batches(&shared, &batches));
+            let evaluated = Evaluated::new(self.threads);
+            evaluators.spawn_blocking(move || evaluate_batches(&shared, &batches, evaluated));
         }
         drop(batches);
         let evaluate = async { Ok(evaluators.join_all().await) };
@@ -391,7 +390,7 @@ impl<'j> Analysis<'j> {
 
 /// Merges the results of all evaluators, and evaluates the checks of the site as a whole.
 fn sum_up(evaluated: Vec<Result<Evaluated, JobError>>, shared: &Shared) -> Result<EvaluatedCrawl, JobError> {
-    let mut all = Evaluated::default();
+    let mut all = Evaluated::new(1);
     for evaluated in evaluated {
         all.merge(evaluated?);
     }

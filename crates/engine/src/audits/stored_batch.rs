@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// Version of the stored form. A batch of another version is refused.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 /// Facts that belong to a batch as a whole.
 #[derive(Serialize, Deserialize)]

@@ -24,7 +24,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines show only one of the pages, and choose it themselves.",
         recommendation: "Make the content of the pages different, or merge them and redirect.",
         source: "https://developers.google.com/search/docs/crawling-indexing/consolidate-duplicate-urls",
-        changed_in: [2, 3, 0],
+        changed_in: [2, 4, 0],
         ..Check::warning(Content, Test::Html(near))
     },
     Check {

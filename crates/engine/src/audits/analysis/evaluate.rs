@@ -156,7 +156,6 @@ pub(super) struct Shared {
 }
 
 /// Results of one evaluator.
-#[derive(Default)]
 pub(super) struct Evaluated {
     pub(super) sums: Sums,
     pub(super) findings: FindingSpill,
@@ -165,6 +164,15 @@ pub(super) struct Evaluated {
 }
 
 impl Evaluated {
+    /// Makes the empty results of one of so many evaluators.
+    pub(super) fn new(evaluators: usize) -> Self {
+        Self {
+            sums: Sums::default(),
+            findings: FindingSpill::new(evaluators),
+            home: None,
+        }
+    }
+
     /// Adds the results of another evaluator.
     pub(super) fn merge(&mut self, other: Self) {
         self.sums.merge(other.sums);
@@ -177,9 +185,9 @@ impl Evaluated {
 pub(super) fn evaluate_batches(
     shared: &Shared,
     batches: &Mutex<Receiver<Vec<u8>>>,
+    mut evaluated: Evaluated,
 ) -> Result<Evaluated, JobError> {
     let context = Context::new(&shared.index, &shared.origin, &shared.rules, shared.now_ms);
-    let mut evaluated = Evaluated::default();
     loop {
         let next = locked(batches).blocking_recv();
         let Some(data) = next else { break };

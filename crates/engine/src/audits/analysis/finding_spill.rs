@@ -5,12 +5,9 @@ use searchwright_site::{checks::Check, page::UrlId};
 use searchwright_store::issues::Finding;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    super::{
-        ids::PageIds,
-        sorted_spill::{SortedSpill, send_portions},
-    },
-    MAX_EVALUATORS,
+use super::super::{
+    ids::PageIds,
+    sorted_spill::{SortedSpill, send_portions},
 };
 use crate::jobs::JobError;
 
@@ -61,13 +58,12 @@ impl IssueIds {
 #[derive(Debug)]
 pub(super) struct FindingSpill(SortedSpill<FindingRecord>);
 
-impl Default for FindingSpill {
-    fn default() -> Self {
-        Self(SortedSpill::new(MAX_OPEN_BYTES / MAX_EVALUATORS))
-    }
-}
-
 impl FindingSpill {
+    /// Makes the spill of one of so many evaluators, which share the bytes of uncompressed findings.
+    pub(super) const fn new(evaluators: usize) -> Self {
+        Self(SortedSpill::new(MAX_OPEN_BYTES / evaluators))
+    }
+
     /// Adds a finding of a check on a page with this id.
     pub(super) fn push(
         &mut self,
@@ -129,8 +125,7 @@ mod tests {
         let index = index(20_000);
         let ids = PageIds::default().complete(Uuid::nil(), &index, 2);
         let issues = IssueIds::new([5, 9, 2].map(|id| Uuid::from_u128(id).into()).to_vec());
-        let (mut first, mut second, mut expected) =
-            (FindingSpill::default(), FindingSpill::default(), Vec::new());
+        let (mut first, mut second, mut expected) = (FindingSpill::new(2), FindingSpill::new(2), Vec::new());
         for number in 0..20_000 {
             let check = &checks::registry()[[1, 2, 0, 0, 0, 0, 0, 0][number as usize % 8]];
             let (page, evidence) = (UrlId(number), format!("{number:0700}"));
