@@ -274,8 +274,13 @@ pub(super) fn reason(error: &reqwest::Error) -> FetchError {
         if let Some(name) = at.downcast_ref::<NameError>() {
             return name_error(name);
         }
-        if let Some(error) = at.downcast_ref::<rustls::Error>() {
-            return fault(error);
+        if let Some(tls) = at.downcast_ref::<rustls::Error>() {
+            // After the handshake the request may have been sent, and carried out.
+            return if error.is_connect() {
+                fault(tls)
+            } else {
+                FetchError::Broken
+            };
         }
         cause = match at.downcast_ref::<io::Error>() {
             // An I/O error hides the error it was made of from `source`.

@@ -1,6 +1,10 @@
 //! Certificates that are not valid, and what is told of one that is. The key in `testdata` protects nothing.
 
-use std::{io::Read as _, io::Write as _, net::TcpListener};
+use std::{
+    io::Read as _,
+    io::Write as _,
+    net::{TcpListener, TcpStream},
+};
 
 use rustls::{
     ClientConfig, RootCertStore, ServerConfig, ServerConnection, StreamOwned,
@@ -13,8 +17,20 @@ use super::*;
 const CERTIFICATE: &[u8] = include_bytes!("testdata/certificate.der");
 const KEY: &[u8] = include_bytes!("testdata/key.der");
 
-/// Answers over TLS for the rest of the process; its port.
-fn serve() -> u16 {
+/// Sends an answer.
+fn answer(stream: &mut StreamOwned<ServerConnection, TcpStream>) {
+    let answer = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
+    stream.write_all(answer).ok();
+}
+
+/// Sends a record that nobody can decrypt.
+fn break_off(stream: &mut StreamOwned<ServerConnection, TcpStream>) {
+    stream.sock.write_all(b"\x17\x03\x03\x00\x20").ok();
+    stream.sock.write_all(&[0; 32]).ok();
+}
+
+/// Serves TLS for the rest of the process, and replies like this to a request; its port.
+fn serve(reply: fn(&mut StreamOwned<ServerConnection, TcpStream>)) -> u16 {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
@@ -34,9 +50,7 @@ fn serve() -> u16 {
             let mut stream = StreamOwned::new(connection, stream);
             // a client that does not trust us hangs up here
             if stream.read(&mut [0; 4096]).is_ok() {
-                stream
-                    .write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok")
-                    .ok();
+                reply(&mut stream);
             }
         }
     });
@@ -44,7 +58,10 @@ fn serve() -> u16 {
 }
 
 async fn ask(host: &str, trusting: bool) -> Fetched {
-    let port = serve();
+    ask_server(serve(answer), host, trusting).await
+}
+
+async fn ask_server(port: u16, host: &str, trusting: bool) -> Fetched {
     let mut settings = Settings::new("test");
     settings.allow = vec![format!("crawl={host}:{port}").parse().unwrap()];
     let config = if trusting {
@@ -73,6 +90,13 @@ async fn what_is_wrong_with_a_certificate_is_told() {
         ask("localhost", true).await.unwrap_err(),
         FetchError::Certificate(Fault::WrongName)
     );
+}
+
+/// The request was sent, and whether it was carried out is not known.
+#[tokio::test]
+async fn tls_error_after_the_handshake_is_a_broken_connection() {
+    let answer = ask_server(serve(break_off), "127.0.0.1", true).await;
+    assert_eq!(answer.unwrap_err(), FetchError::Broken);
 }
 
 #[tokio::test]

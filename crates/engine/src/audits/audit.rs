@@ -60,7 +60,7 @@ pub(crate) async fn run(job: JobContext, audit_id: AuditId) -> Result<serde_json
     // retry, which may be cancelled while it waits; settling twice changes nothing.
     if let Err(JobError::Canceled | JobError::GiveUp(_) | JobError::AuditFailed(..) | JobError::Retry(_)) =
         &done
-        && let Err(error) = analysis::record_unfinished(&job, audit_ref(&audit, audit_id)).await
+        && let Err(error) = analysis::record_unfinished(&job, audit_ref(&audit)).await
     {
         tracing::warn!(audit = %audit_id, ?error, "what an audit changed before it ended was not counted");
     }
@@ -111,9 +111,9 @@ fn began(audit: &Audit) -> Instant {
     audit.started_at.unwrap_or(audit.requested_at)
 }
 
-fn audit_ref(audit: &Audit, id: AuditId) -> AuditRef {
+fn audit_ref(audit: &Audit) -> AuditRef {
     AuditRef {
-        id,
+        id: audit.id,
         began: began(audit),
     }
 }

@@ -135,7 +135,7 @@ impl PageReader {
 fn open(data: &[u8]) -> Result<(Header, PageReader), Failure> {
     let plain = lz4_flex::decompress_size_prepended(data).map_err(|e| defect("saved batch", e))?;
     let Some((&VERSION, rest)) = plain.split_first() else {
-        return Err(defect("saved batch", "it has another version").into());
+        return Err(defect("saved batch", "it has another version"));
     };
     let (mut header, pages): (Header, _) =
         postcard::take_from_bytes(rest).map_err(|e| defect("saved batch", e))?;

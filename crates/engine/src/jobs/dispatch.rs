@@ -83,8 +83,7 @@ pub(crate) async fn withdraw(
     if let Some(recheck) = rechecks::find_active(tx, scope).await?
         && recheck.job_id == job
     {
-        let recheck = recheck.id;
-        rechecks::abandon(tx, scope, recheck, "canceled", now).await?;
+        rechecks::abandon(tx, scope, recheck.id, "canceled", now).await?;
     }
     Ok(())
 }

@@ -303,7 +303,6 @@ async fn write(
         let Some(keyword) = portion.get(&text) else {
             continue;
         };
-        let id = keyword.id;
         if updated.insert(text.clone()) {
             let after = merge_row(
                 KeywordFacts::from_keyword(keyword),
@@ -312,7 +311,7 @@ async fn write(
                 &keyword.language,
                 &origin,
             );
-            learnt.push((id, after));
+            learnt.push((keyword.id, after));
         }
     }
     job.write_fenced(move |tx, scope| {

@@ -57,7 +57,7 @@ fn shown(call: &Call, project: &Project, stored: Option<StoredProfile>) -> Brand
         None => (unset(project), 0, None),
     };
     Brand {
-        project_id: project.id.clone(),
+        project_id: project.id,
         profile,
         version,
         updated_at,
@@ -81,7 +81,7 @@ impl Handle<UpdateBrand> for Engine {
         let project = projects::get(tx, scope).await?;
         let stored = brand::find_profile(tx, scope).await?;
         let mut brand = shown(call, &project, stored);
-        call.check_match(&brand.project_id, brand.version)?;
+        call.check_match(brand.project_id, brand.version)?;
         operation.apply(&mut brand.profile);
         let mut faults = Vec::new();
         check_profile(&mut brand.profile, &mut Check::new(String::new(), &mut faults));

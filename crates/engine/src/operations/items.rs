@@ -219,7 +219,7 @@ pub(super) async fn update<T: Record>(
     let scope = call.scope()?;
     projects::lock(tx, scope).await?;
     let (id, item) = find::<T>(call, tx, id).await?;
-    call.check_match(&item.id, item.version)?;
+    call.check_match(item.id, item.version)?;
     let mut data = item.data;
     apply(&mut data);
     let own = own(call, tx).await?;
@@ -251,7 +251,7 @@ pub(super) async fn delete<T: Record>(call: &Call, tx: &mut Tx, id: &str) -> Res
     let scope = call.scope()?;
     projects::lock(tx, scope).await?;
     let (id, item) = find::<T>(call, tx, id).await?;
-    call.check_match(&item.id, item.version)?;
+    call.check_match(item.id, item.version)?;
     if T::RESOURCE == Resource::Products {
         let ctas = brand::count_ctas_of_product(tx, scope, id).await?;
         if ctas > 0 {

@@ -147,14 +147,13 @@ async fn write(
             told.row(entry.row.line, RowOutcome::Created, Some(id));
             continue;
         };
-        let id = existing.id;
         let before = KeywordFacts::from_keyword(&existing);
         let after = merge_row(before.clone(), &entry.row, &entry.text.2, &entry.text.0, origin);
         if same(&before, &after) {
-            told.row(entry.row.line, RowOutcome::Unchanged, Some(id));
+            told.row(entry.row.line, RowOutcome::Unchanged, Some(existing.id));
         } else {
-            learnt.push((id, after));
-            told.row(entry.row.line, RowOutcome::Updated, Some(id));
+            learnt.push((existing.id, after));
+            told.row(entry.row.line, RowOutcome::Updated, Some(existing.id));
         }
     }
     keywords::insert_new(tx, scope, new, origin.now).await?;

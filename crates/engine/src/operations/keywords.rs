@@ -123,7 +123,7 @@ impl Handle<UpdateKeyword> for Engine {
         let scope = call.scope()?;
         let found = keywords::get(tx, scope, id).await;
         let mut keyword = call.or_missing(tx, RecordKind::Keyword, id, found).await?;
-        call.check_match(&keyword.id, keyword.version)?;
+        call.check_match(keyword.id, keyword.version)?;
         keyword.status = operation.status.unwrap_or(keyword.status);
         keyword.search_volume = operation.search_volume.apply(keyword.search_volume);
         keyword.keyword_difficulty = operation.keyword_difficulty.apply(keyword.keyword_difficulty);
@@ -155,7 +155,7 @@ impl Handle<DeleteKeyword> for Engine {
         let scope = call.scope()?;
         let found = keywords::get(tx, scope, id).await;
         let keyword = call.or_missing(tx, RecordKind::Keyword, id, found).await?;
-        call.check_match(&keyword.id, keyword.version)?;
+        call.check_match(keyword.id, keyword.version)?;
         Ok(keywords::delete(tx, scope, id).await?)
     }
 }

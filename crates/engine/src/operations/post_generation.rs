@@ -36,7 +36,7 @@ impl Handle<GeneratePost> for Engine {
         refuse(faults)?;
         projects::lock(tx, scope).await?;
         let mut record = find(call, tx, &operation.post_id).await?;
-        call.check_match(&record.post.summary.id, record.post.summary.version)?;
+        call.check_match(record.post.summary.id, record.post.summary.version)?;
         let old = record.post.clone();
         let facts = facts(&old.summary, &old.findings.warnings, call.now);
         advance(&mut record, PostStatus::Queued, Actor::Generate, &facts, call.now)?;

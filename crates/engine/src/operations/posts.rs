@@ -91,7 +91,7 @@ async fn refuse_taken(call: &Call, tx: &mut Tx, slug: &str, own: PostId) -> Resu
 
 /// Refuses a change to a text that is not the one the caller read, or of which the caller does not say.
 fn check_version(call: &Call, post: &Post, named: Option<i64>, changes_text: bool) -> Result<()> {
-    call.check_match(&post.summary.id, post.summary.version)?;
+    call.check_match(post.summary.id, post.summary.version)?;
     match named {
         Some(version) if version != post.summary.version => Err(Problem::new(
             Code::PreconditionFailed,

@@ -93,7 +93,7 @@ impl Handle<PublishPost> for Engine {
         let scope = call.scope()?;
         projects::lock(tx, scope).await?;
         let mut record = find(call, tx, &operation.post_id).await?;
-        call.check_match(&record.post.summary.id, record.post.summary.version)?;
+        call.check_match(record.post.summary.id, record.post.summary.version)?;
         let old = record.post.clone();
         let live = operation.mode != Some(PublishMode::Draft);
         let (force, recreate) = (
@@ -204,7 +204,7 @@ impl Handle<UnpublishPost> for Engine {
         let scope = call.scope()?;
         projects::lock(tx, scope).await?;
         let record = find(call, tx, &operation.post_id).await?;
-        call.check_match(&record.post.summary.id, record.post.summary.version)?;
+        call.check_match(record.post.summary.id, record.post.summary.version)?;
         unpublish(call, tx, record, operation.provider.as_deref()).await
     }
 }

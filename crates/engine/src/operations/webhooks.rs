@@ -171,7 +171,7 @@ async fn with_new_secret(call: &Call, tx: &mut Tx, id: WebhookId) -> Result<Webh
 impl Handle<DeleteWebhook> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: DeleteWebhook) -> Result<()> {
         let (id, webhook) = find(call, tx, &operation.webhook_id).await?;
-        call.check_match(&webhook.id, webhook.version)?;
+        call.check_match(webhook.id, webhook.version)?;
         Ok(webhooks::delete(tx, call.scope()?, id).await?)
     }
 }
@@ -179,7 +179,7 @@ impl Handle<DeleteWebhook> for Engine {
 impl Handle<RotateWebhookSecret> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: RotateWebhookSecret) -> Result<Webhook> {
         let (id, webhook) = find(call, tx, &operation.webhook_id).await?;
-        call.check_match(&webhook.id, webhook.version)?;
+        call.check_match(webhook.id, webhook.version)?;
         webhooks::increment_version(tx, call.scope()?, id).await?;
         with_new_secret(call, tx, id).await
     }

@@ -4,7 +4,7 @@ use searchwright_contract::{
     Instant,
     audits::{Audit, AuditError, AuditStatus},
     events::EventType,
-    ids::{AuditId, JobId},
+    ids::JobId,
 };
 use searchwright_site::{
     crawl::{Ending, Termination},
@@ -114,7 +114,7 @@ pub(crate) async fn abort(
     now: Instant,
 ) -> Result<()> {
     let scope = leased.scope;
-    let Some((audit, id)) = of_job(tx, scope, leased.id).await? else {
+    let Some(audit) = of_job(tx, scope, leased.id).await? else {
         return Ok(());
     };
     let (status, outcome) = match end {
@@ -136,7 +136,7 @@ pub(crate) async fn abort(
         _ => (AuditStatus::Cancelled, cancelled()),
     };
     let code = outcome.error.as_ref().map(|e| e.code.clone());
-    if audits::finish(tx, scope, id, status, outcome, now).await? && status == AuditStatus::Failed {
+    if audits::finish(tx, scope, audit.id, status, outcome, now).await? && status == AuditStatus::Failed {
         let data = json!({ "auditId": audit.id, "version": audit.version + 1, "error": code });
         events::insert(tx, scope, engine.clock.id(), EventType::AuditFailed, &data, now).await?;
     }
@@ -168,27 +168,23 @@ pub(crate) async fn withdraw(
     job: JobId,
     now: Instant,
 ) -> Result<()> {
-    let Some((audit, id)) = of_job(tx, scope, job).await? else {
+    let Some(audit) = of_job(tx, scope, job).await? else {
         return Ok(());
     };
     if audit.status != AuditStatus::Queued {
         for issue in issues::list_ids(tx, scope).await? {
             let event = engine.clock.id();
-            analysis::record_history(tx, scope, audit_ref(&audit, id), issue, event, now).await?;
+            analysis::record_history(tx, scope, audit_ref(&audit), issue, event, now).await?;
         }
     }
-    audits::finish(tx, scope, id, AuditStatus::Cancelled, cancelled(), now).await?;
+    audits::finish(tx, scope, audit.id, AuditStatus::Cancelled, cancelled(), now).await?;
     rescore(engine, tx, scope, &audit, now).await
 }
 
-/// Returns the active audit of a job, with its id.
-async fn of_job(tx: &mut Tx, scope: ProjectScope, job: JobId) -> Result<Option<(Audit, AuditId)>> {
+/// Returns the active audit of a job.
+async fn of_job(tx: &mut Tx, scope: ProjectScope, job: JobId) -> Result<Option<Audit>> {
     let audit = audits::find_active(tx, scope).await?;
-    let audit = audit.filter(|audit| audit.job_id == job);
-    Ok(audit.map(|audit| {
-        let id = audit.id;
-        (audit, id)
-    }))
+    Ok(audit.filter(|audit| audit.job_id == job))
 }
 
 fn cancelled() -> audits::AuditOutcome {
