@@ -23,9 +23,9 @@ const RESERVED: &AsciiSet = &CONTROLS
     .add(b'?')
     .add(b'`');
 /// Maximum number of tries after temporary failures, the first one included.
-const MOST_TRIES: u32 = 4;
+const MAX_TRIES: u32 = 4;
 /// Longest wait before a retry, in seconds.
-const LONGEST_WAIT: u64 = 60;
+const MAX_WAIT: u64 = 60;
 
 /// Error of a call.
 #[derive(Debug, thiserror::Error)]
@@ -130,7 +130,7 @@ impl Client {
                 }
                 _ => return outcome,
             };
-            if tries >= MOST_TRIES || wait > LONGEST_WAIT {
+            if tries >= MAX_TRIES || wait > MAX_WAIT {
                 return outcome;
             }
             tokio::time::sleep(Duration::from_secs(wait)).await;

@@ -15,7 +15,7 @@ use uuid::Uuid;
 use crate::{Engine, call::fault, domain, failure::Result, keys};
 
 /// Live keys a project may have.
-const MOST_KEYS: u64 = 25;
+const MAX_KEYS: u64 = 25;
 
 /// A project that was made.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -141,10 +141,10 @@ impl Engine {
         self.db
             .write(move |tx| {
                 Box::pin(async move {
-                    if admin::count_live_keys(tx, project, now).await? >= MOST_KEYS {
+                    if admin::count_live_keys(tx, project, now).await? >= MAX_KEYS {
                         return Err(Problem::new(
                             Code::InvalidState,
-                            format!("a project has at most {MOST_KEYS} live keys"),
+                            format!("a project has at most {MAX_KEYS} live keys"),
                         )
                         .hint("revoke one that is no longer used")
                         .into());

@@ -35,7 +35,7 @@ use uuid::Uuid;
 use crate::{Engine, failure::Result};
 
 /// Timeout for asking a site for its page.
-const PATIENCE: Duration = Duration::from_secs(5);
+const SITE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Minutes that a page works.
 const MINUTES: i64 = 60;
 
@@ -368,7 +368,10 @@ pub(crate) async fn authorise(engine: &Engine, provider: Provider, site: &str) -
     if provider == Provider::Wordpress {
         // A site that is slow or down is connected on a page of ours.
         let client = settings.outbound.for_purpose(Purpose::Publish);
-        let page = tokio::time::timeout(PATIENCE, oauth::wordpress_page(client, &settings.origin, site));
+        let page = tokio::time::timeout(
+            SITE_TIMEOUT,
+            oauth::wordpress_page(client, &settings.origin, site),
+        );
         return Ok(page.await.ok().flatten());
     }
     Ok(None)

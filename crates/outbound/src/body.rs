@@ -16,10 +16,10 @@ const RATIO_FROM: usize = 1024 * 1024;
 const RATIO: u64 = 100;
 
 /// Bytes that room is made for because a server announced as many.
-const MOST_RESERVED: u64 = 64 * 1024;
+const MAX_RESERVED: u64 = 64 * 1024;
 
 /// Bytes of a body from which on it stays where it was read into.
-const LEAST_KEPT: u64 = 4 * 1024;
+const MIN_KEPT: u64 = 4 * 1024;
 
 /// Content codings this client asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,7 +135,7 @@ impl Write for Kept {
 }
 
 impl Body {
-    /// `expected` is the announced length, a hint that is not trusted beyond [`MOST_RESERVED`].
+    /// `expected` is the announced length, a hint that is not trusted beyond [`MAX_RESERVED`].
     pub(super) fn new(coding: Coding, limit: usize, expected: Option<u64>) -> Self {
         let kept = Kept::new(limit);
         let decoder = match coding {
@@ -164,11 +164,11 @@ impl Body {
         kept.wire = wire;
         if is_first {
             // what is small is copied, so that it does not hold on to all that the connection reads into
-            if is_plain && (LEAST_KEPT..=limit).contains(&wire) && expected == Some(wire) {
+            if is_plain && (MIN_KEPT..=limit).contains(&wire) && expected == Some(wire) {
                 self.whole = Some(piece);
                 return Ok(true);
             }
-            let hint = expected.unwrap_or(0).min(MOST_RESERVED).min(limit);
+            let hint = expected.unwrap_or(0).min(MAX_RESERVED).min(limit);
             kept.bytes.reserve(usize::try_from(hint).unwrap_or(0));
         }
         let taken = match &mut self.decoder {

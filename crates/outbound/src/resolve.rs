@@ -64,7 +64,7 @@ pub(super) struct Guard {
 }
 
 /// Exceptions remembered as logged, at most.
-const MOST_LOGGED: usize = 1_000;
+const MAX_LOGGED: usize = 1_000;
 
 impl Guard {
     /// Whether `host` may be reached at this address. `port` is `None` when it is none of those that
@@ -89,7 +89,7 @@ impl Guard {
         if permitted {
             // Exceptions reach inside: that one was used can be found in the log.
             let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
-            if logged.len() < MOST_LOGGED && !logged.insert((address, port)) {
+            if logged.len() < MAX_LOGGED && !logged.insert((address, port)) {
                 return true;
             }
             tracing::info!(purpose = %self.purpose, host, %address, port, "outbound exception used");

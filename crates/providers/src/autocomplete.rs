@@ -24,7 +24,7 @@ const ADDRESS: &str = "https://suggestqueries.google.com";
 /// Least time between two requests.
 const SPACING: Duration = Duration::from_secs(1);
 /// Most requests of one job.
-const MOST_REQUESTS: u32 = 200;
+const MAX_REQUESTS: u32 = 200;
 
 /// The search box of one job: its limit of requests begins with it.
 #[derive(Debug)]
@@ -81,7 +81,7 @@ impl Autocomplete {
         Self {
             url: format!("{}/complete/search", Account(&account.settings).base_url(ADDRESS)),
             client: Client(client),
-            turns: Turns::new(spacing, MOST_REQUESTS),
+            turns: Turns::new(spacing, MAX_REQUESTS),
         }
     }
 

@@ -21,7 +21,7 @@ use super::{
 };
 
 /// Failures within `WINDOW_MILLIS` that open the circuit for `REST_MILLIS`.
-const MOST_FAILURES: usize = 5;
+const MAX_FAILURES: usize = 5;
 const WINDOW_MILLIS: i64 = 60_000;
 const REST_MILLIS: i64 = 30_000;
 /// Milliseconds that other calls wait while one call tries.
@@ -52,7 +52,7 @@ impl State {
     fn failed(&mut self, is_trial: bool, now: i64) {
         self.failures.push_back(now);
         self.failures.retain(|at| now - at < WINDOW_MILLIS);
-        if is_trial || self.failures.len() >= MOST_FAILURES {
+        if is_trial || self.failures.len() >= MAX_FAILURES {
             *self = Self {
                 rests_until: Some(now + REST_MILLIS),
                 ..Self::default()
@@ -323,7 +323,7 @@ mod tests {
                 }
                 failures.push(now);
                 let recent = failures.iter().filter(|at| now - **at < WINDOW_MILLIS).count();
-                if rests_until.is_some() || recent >= MOST_FAILURES {
+                if rests_until.is_some() || recent >= MAX_FAILURES {
                     (failures, rests_until) = (Vec::new(), Some(now + REST_MILLIS));
                 }
             }

@@ -25,11 +25,11 @@ use crate::Credentials;
 
 pub(super) const ADDRESS: &str = "https://api.dataforseo.com";
 /// Seeds of `keyword_ideas`.
-const MOST_SEEDS: usize = 200;
+const MAX_SEEDS: usize = 200;
 /// Keywords of every other list, and rows of a page.
-const MOST_KEYWORDS: usize = 1000;
+const MAX_KEYWORDS: usize = 1000;
 /// Longest keyword that has a volume, in characters and in words: one longer fails all.
-const LONGEST: (usize, usize) = (80, 10);
+const MAX_KEYWORD: (usize, usize) = (80, 10);
 
 /// An account at DataForSEO.
 pub struct DataForSeo {
@@ -108,7 +108,7 @@ impl DataForSeo {
             None => 0,
             Some(text) => text.parse().map_err(|_| ProviderError::refused(Why::Request))?,
         };
-        task["limit"] = MOST_KEYWORDS.into();
+        task["limit"] = MAX_KEYWORDS.into();
         if offset > 0 {
             task["offset"] = offset.into();
         }
@@ -144,7 +144,7 @@ impl DataForSeo {
         if fit.is_empty() {
             return Ok(Found::default());
         }
-        within(fit.len(), MOST_KEYWORDS)?;
+        within(fit.len(), MAX_KEYWORDS)?;
         task["keywords"] = json!(fit);
         let (results, cost_micros_usd) = self
             .task("keywords_data/google_ads/search_volume/live", task)
@@ -201,7 +201,7 @@ impl DataForSeo {
         task: Value,
         read: fn(&Value, &mut Row),
     ) -> Result<Found, ProviderError> {
-        within(count, MOST_KEYWORDS)?;
+        within(count, MAX_KEYWORDS)?;
         let (results, cost_micros_usd) = self.task(path, task).await?;
         let items = results.first().map_or(&[][..], |r| list(r, "items"));
         let rows = items.iter().zip(1..).filter_map(|(item, line)| {
@@ -239,7 +239,7 @@ impl KeywordData for DataForSeo {
     }
 
     fn most_seeds(&self) -> usize {
-        MOST_SEEDS
+        MAX_SEEDS
     }
 
     /// Ideas that share words or meaning with the seeds, at most 200 of them.
@@ -249,7 +249,7 @@ impl KeywordData for DataForSeo {
         market: &Market,
         after: Option<&str>,
     ) -> Result<Found, ProviderError> {
-        within(seeds.len(), MOST_SEEDS)?;
+        within(seeds.len(), MAX_SEEDS)?;
         let mut task = self.market(market, true)?;
         task["keywords"] = json!(seeds);
         self.page("dataforseo_labs/google/keyword_ideas/live", task, after)
@@ -257,11 +257,11 @@ impl KeywordData for DataForSeo {
     }
 
     fn most_keywords(&self) -> usize {
-        MOST_KEYWORDS
+        MAX_KEYWORDS
     }
 
     async fn metrics(&self, keywords: &[String], market: &Market) -> Result<Found, ProviderError> {
-        within(keywords.len(), MOST_KEYWORDS)?;
+        within(keywords.len(), MAX_KEYWORDS)?;
         let mut found = self.search_volume(keywords, market).await?;
         let mut places: HashMap<String, usize> = HashMap::new();
         for (place, row) in found.rows.iter().enumerate() {
@@ -330,7 +330,7 @@ fn language(market: &Market) -> String {
 }
 
 fn fits(keyword: &str) -> bool {
-    keyword.chars().count() <= LONGEST.0 && keyword.split_whitespace().count() <= LONGEST.1
+    keyword.chars().count() <= MAX_KEYWORD.0 && keyword.split_whitespace().count() <= MAX_KEYWORD.1
 }
 
 fn list<'a>(of: &'a Value, name: &str) -> &'a [Value] {

@@ -5,7 +5,7 @@ use std::{fmt, time::Duration};
 use searchwright_contract::{Code, Problem};
 
 /// Wait when a provider asks for patience without saying how long.
-const PATIENCE: Duration = Duration::from_secs(60);
+const DEFAULT_WAIT: Duration = Duration::from_secs(60);
 
 /// Consumption of a request. `None` is unknown, never 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -166,7 +166,7 @@ impl From<&ProviderError> for Problem {
             ProviderError::NotConfigured(_) => Self::new(Code::ProviderNotConfigured, detail)
                 .hint("an operator sets one with `searchwright admin provider set`"),
             ProviderError::RateLimited(after) => {
-                let seconds = after.unwrap_or(PATIENCE).as_secs_f64().ceil() as u32;
+                let seconds = after.unwrap_or(DEFAULT_WAIT).as_secs_f64().ceil() as u32;
                 Self::new(Code::ProviderError, detail).after(seconds)
             }
             ProviderError::Resting(after) => {

@@ -28,9 +28,9 @@ const ADDRESS: &str = "https://googleads.googleapis.com";
 /// Google ends a version about a year after it appeared; the setting `version` names another.
 const VERSION: &str = "v26";
 /// Keywords of a seed.
-const MOST_SEEDS: usize = 20;
+const MAX_SEEDS: usize = 20;
 /// Keywords of one request for metrics; Google takes 10,000, our own callers 1,000.
-const MOST_KEYWORDS: usize = 1000;
+const MAX_KEYWORDS: usize = 1000;
 /// Rows of a page.
 const PAGE: u32 = 1000;
 
@@ -211,7 +211,7 @@ impl KeywordData for GoogleAds {
     }
 
     fn most_seeds(&self) -> usize {
-        MOST_SEEDS
+        MAX_SEEDS
     }
 
     async fn ideas(
@@ -220,7 +220,7 @@ impl KeywordData for GoogleAds {
         market: &Market,
         after: Option<&str>,
     ) -> Result<Found, ProviderError> {
-        within(seeds.len(), MOST_SEEDS)?;
+        within(seeds.len(), MAX_SEEDS)?;
         let mut body = self.market(market).await?;
         body["includeAdultKeywords"] = false.into();
         body["pageSize"] = PAGE.into();
@@ -240,11 +240,11 @@ impl KeywordData for GoogleAds {
     }
 
     fn most_keywords(&self) -> usize {
-        MOST_KEYWORDS
+        MAX_KEYWORDS
     }
 
     async fn metrics(&self, keywords: &[String], market: &Market) -> Result<Found, ProviderError> {
-        within(keywords.len(), MOST_KEYWORDS)?;
+        within(keywords.len(), MAX_KEYWORDS)?;
         let mut body = self.market(market).await?;
         body["keywords"] = json!(keywords);
         let answer = self.ask(":generateKeywordHistoricalMetrics", &body).await?;

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::error::{ProviderError, Why};
 
 /// Largest answer that is read whole, in bytes.
-const LARGEST: usize = 32 * 1024 * 1024;
+const MAX_ANSWER_BYTES: usize = 32 * 1024 * 1024;
 
 /// A header whose value is a secret: kept out of logs and of header compression.
 pub(super) fn secret_header(value: &str) -> Result<HeaderValue, ProviderError> {
@@ -91,7 +91,7 @@ pub(super) async fn fetch_json(
 
 /// Sends, and returns the body of a complete answer with status 200.
 async fn send(client: &Guarded, request: http::Request<Bytes>) -> Result<Bytes, RequestError> {
-    let answer = client.send(request, LARGEST).await?;
+    let answer = client.send(request, MAX_ANSWER_BYTES).await?;
     match answer.cut {
         Some(cut) => Err(RequestError::from_cut(cut, answer.status)),
         None if answer.status == 200 => Ok(answer.body),

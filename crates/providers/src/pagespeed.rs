@@ -19,10 +19,10 @@ use super::{
 use crate::Credentials;
 
 /// Things of one kind that are kept of a page.
-const MOST: usize = 100;
-/// Characters kept of what stands in a page, and of a URL.
-const TEXT: usize = 200;
-const URL: usize = 2_048;
+const MAX_ITEMS: usize = 100;
+/// Characters kept of what stands in a page, and of a MAX_URL.
+const MAX_TEXT: usize = 200;
+const MAX_URL: usize = 2_048;
 /// Words of Lighthouse about an image that is larger than it is shown, and about no other: "This image file is
 /// larger than it needs to be (1600x1200) for its displayed dimensions (350x263)."
 const SHOWN: &str = "for its displayed dimensions";
@@ -121,7 +121,7 @@ fn items(audit: &Value) -> Option<&[Value]> {
         "notApplicable" => Some(&[]),
         _ => {
             let all = audit["details"]["items"].as_array()?;
-            Some(&all[..all.len().min(MOST)])
+            Some(&all[..all.len().min(MAX_ITEMS)])
         }
     }
 }
@@ -134,8 +134,8 @@ fn kept(value: &Value, most: usize) -> Option<Box<str>> {
 fn small_targets(audit: &Value) -> Option<Vec<TapTarget>> {
     let target = |item: &Value| {
         Some(TapTarget {
-            selector: kept(&item["node"]["selector"], TEXT)?,
-            html: kept(&item["node"]["snippet"], TEXT)?,
+            selector: kept(&item["node"]["selector"], MAX_TEXT)?,
+            html: kept(&item["node"]["snippet"], MAX_TEXT)?,
         })
     };
     Some(items(audit)?.iter().filter_map(target).collect())
@@ -149,7 +149,7 @@ fn oversized(audit: &Value) -> Option<Vec<Oversized>> {
         let mut sizes = way["reason"].as_str()?.split('(').skip(1);
         let mut size = || Some(text::cut(sizes.next()?.split(')').next()?, 20).into());
         Some(Oversized {
-            url: kept(&item["url"], URL)?,
+            url: kept(&item["url"], MAX_URL)?,
             sizes: [size()?, size()?],
             bytes: item["totalBytes"].as_u64()?,
             wasted_bytes: way["wastedBytes"].as_f64()?.max(0.0) as u64,

@@ -10,7 +10,7 @@ use url::Url;
 use super::vendors::{Input, Vendor, git};
 
 /// Longest value that a person can enter, in bytes.
-const LONGEST: usize = 16 << 10;
+const MAX_VALUE_BYTES: usize = 16 << 10;
 
 /// Open and secret values of what was entered, or every fault of it by the name of its input.
 pub type SortedInput = (BTreeMap<String, String>, BTreeMap<String, String>);
@@ -44,7 +44,7 @@ pub fn sort_input(
         if value.is_empty() {
             continue;
         }
-        if value.len() > LONGEST
+        if value.len() > MAX_VALUE_BYTES
             || (value.chars().any(char::is_control) && !input.is_some_and(|i| i.secret || i.lines))
         {
             let why = "is too long, or holds characters that nobody can see";

@@ -12,7 +12,7 @@ use super::{
 };
 
 /// Largest answer that is read whole, in bytes.
-const LARGEST: usize = 16 << 20;
+const MAX_ANSWER_BYTES: usize = 16 << 20;
 
 /// An answer of a provider.
 #[derive(Clone, Debug)]
@@ -167,7 +167,7 @@ impl Server {
         headers.extend(self.headers.iter().cloned().chain(own));
         let answer = self
             .client
-            .send(request, LARGEST)
+            .send(request, MAX_ANSWER_BYTES)
             .await
             .map_err(|error| self.trouble(&error.into(), writes))?;
         match answer.cut {

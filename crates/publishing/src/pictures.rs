@@ -17,7 +17,7 @@ use super::{
 };
 
 /// Largest image that is taken, in bytes.
-const LARGEST: usize = 5 << 20;
+const MAX_BYTES: usize = 5 << 20;
 
 const DENIED: &str = "its address may not be reached from this server; an operator opens a private one with --allow-outbound publish=HOST:PORT";
 
@@ -61,7 +61,7 @@ pub async fn fetch(client: &Guarded, url: &str) -> Result<Found, Trouble> {
         .body(Bytes::new())
         .map_err(|_| bad(Why::Invalid, "is no address of an image"))?;
     let answer = client
-        .send(request, LARGEST + 1)
+        .send(request, MAX_BYTES + 1)
         .await
         .map_err(|error| match error.into() {
             RequestError::NotSent(NotSent::Address) => bad(Why::Invalid, DENIED),
@@ -78,7 +78,7 @@ pub async fn fetch(client: &Guarded, url: &str) -> Result<Found, Trouble> {
     }
     match answer.cut {
         Some(Cut::Time) => return Err(not_now(None)),
-        None if answer.body.len() <= LARGEST => {}
+        None if answer.body.len() <= MAX_BYTES => {}
         _ => return Err(bad(Why::TooLarge, "has more than 5 MiB")),
     }
     let (media_type, extension) =
@@ -109,7 +109,7 @@ impl Found {
             }
             Err(_) => return Err(not_now(None)),
         };
-        if bytes.len() > LARGEST {
+        if bytes.len() > MAX_BYTES {
             return Err(bad(Why::TooLarge, "has more than 5 MiB once it is written anew"));
         }
         let name: String = self.digest[..8].iter().map(|b| format!("{b:02x}")).collect();

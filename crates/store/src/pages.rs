@@ -101,7 +101,7 @@ pub async fn get_audit(tx: &mut Tx, scope: ProjectScope, id: PageId) -> Result<A
 
 /// A page as an audit saw it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct CrawledPage {
+pub struct PageRow {
     /// UUIDv5 of project and normalised URL.
     pub id: PageId,
     /// Columns of the page; `id` and `last_crawled_at` are not used.
@@ -115,11 +115,11 @@ pub struct CrawledPage {
 }
 
 /// Inserts or updates pages of an audit; fastest in the order of their ids. They appear in lists after [`insert_urls`].
-pub async fn upsert(tx: &mut Tx, scope: ProjectScope, audit: AuditId, pages: Vec<CrawledPage>) -> Result<()> {
+pub async fn upsert(tx: &mut Tx, scope: ProjectScope, audit: AuditId, pages: Vec<PageRow>) -> Result<()> {
     let rows = pages
         .into_iter()
         .map(
-            |CrawledPage {
+            |PageRow {
                  id,
                  page,
                  crawled_at,

@@ -8,7 +8,7 @@ use super::{Format, Node};
 use crate::{Fault, Instant, instant::NotAnInstant};
 
 /// Faults reported per request; a client that has 100 of them reads the first ones anyway.
-const MOST_FAULTS: usize = 100;
+const MAX_FAULTS: usize = 100;
 
 /// Members of answers that no caller sets; a record that was read and sent back contains them.
 const READ_ONLY: &[&str] = &[
@@ -22,7 +22,7 @@ const READ_ONLY: &[&str] = &[
 
 /// Adds the faults of a value, whose pointer is `at`.
 pub(super) fn node(wanted: &Node, value: &Value, at: &mut String, faults: &mut Vec<Fault>) {
-    if faults.len() >= MOST_FAULTS {
+    if faults.len() >= MAX_FAULTS {
         return;
     }
     let mut fault = |code: &str, detail: String| {

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Largest budget: a billion dollars, in millionths of one.
-const MOST_MICROS_USD: i64 = 1_000_000_000_000_000;
+const MAX_MICROS_USD: i64 = 1_000_000_000_000_000;
 
 /// A quota as it is now.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -73,7 +73,7 @@ impl Engine {
         micros_usd: Option<i64>,
     ) -> Result<BudgetSet> {
         let provider = Provider::parse(provider)?.word();
-        if micros_usd.is_some_and(|m| !(0..=MOST_MICROS_USD).contains(&m)) {
+        if micros_usd.is_some_and(|m| !(0..=MAX_MICROS_USD).contains(&m)) {
             return Err(fault("/usd", "out_of_range", "has to be 0 to 1000000000"));
         }
         let done = self.db.write(move |tx| {

@@ -42,7 +42,7 @@ mod validators;
 /// Milliseconds for which a cached robots.txt is used (RFC 9309 section 2.4: a day).
 pub(super) const ORIGIN_LASTS_MILLIS: i64 = 24 * 3_600_000;
 /// Crashes of the worker after which an audit is still resumed.
-const MOST_CRASHES: i64 = 3;
+const MAX_CRASHES: i64 = 3;
 
 /// Runs an audit, or resumes it.
 pub(crate) async fn run(job: JobContext, audit_id: AuditId) -> Result<serde_json::Value, JobError> {
@@ -73,7 +73,7 @@ async fn carry_out(
     audit_id: AuditId,
 ) -> Result<serde_json::Value, JobError> {
     let db = &job.engine.db;
-    if job.leased.crashes > MOST_CRASHES {
+    if job.leased.crashes > MAX_CRASHES {
         let problem = Problem::new(
             Code::InternalError,
             given_up(

@@ -29,13 +29,13 @@ use crate::{
 };
 
 /// Linking pages that are shown of a page, at most.
-pub(crate) const SHOWN: usize = 50;
+pub(crate) const MAX_SHOWN: usize = 50;
 /// URLs in a chunk.
-const PORTION: usize = 256;
+const URLS_PER_CHUNK: usize = 256;
 /// Chunks written in one transaction.
-const AT_ONCE: usize = 64;
+const CHUNKS_PER_WRITE: usize = 64;
 /// URLs that are sorted together, roughly; sorting all of a very large site at once would take much memory.
-const RANGE: usize = 4 * PORTION * AT_ONCE;
+const RANGE: usize = 4 * URLS_PER_CHUNK * CHUNKS_PER_WRITE;
 
 /// Numbers of the batches of fetched URLs, by URL id.
 #[derive(Debug, Default)]
@@ -78,7 +78,7 @@ pub(crate) struct Place {
     pub(crate) provenance: u8,
     /// Count of pages that link to it.
     pub(crate) inlinks: u32,
-    /// Batch and id of the linking pages, at most [`SHOWN`] of them.
+    /// Batch and id of the linking pages, at most [`MAX_SHOWN`] of them.
     pub(crate) sources: Vec<(u32, UrlId)>,
 }
 
@@ -104,7 +104,7 @@ fn place(index: &SiteGraph, batches: &Batches, page: PageId, id: UrlId, batch: u
         inlinks: inlinks.len() as u32,
         sources: inlinks
             .filter_map(|(source, _)| Some((batches.get(source)?, source)))
-            .take(SHOWN)
+            .take(MAX_SHOWN)
             .collect(),
     }
 }
@@ -123,7 +123,7 @@ pub(super) async fn write_links(
         move |give| {
             let mut first = true;
             orders(&index, &batches, &ids, RANGE).all(|order| {
-                let mut some = order.chunks(PORTION * AT_ONCE);
+                let mut some = order.chunks(URLS_PER_CHUNK * CHUNKS_PER_WRITE);
                 some.all(|urls| give((urls.to_vec(), take(&mut first))))
             });
         },
@@ -170,7 +170,7 @@ fn portions(index: &SiteGraph, batches: &Batches, order: &[(PageId, UrlId, u32)]
             compress(&places)?,
         ))
     };
-    order.chunks(PORTION).map(pack).collect()
+    order.chunks(URLS_PER_CHUNK).map(pack).collect()
 }
 
 /// Returns the page id of a URL, fetched or not.

@@ -20,7 +20,7 @@ use super::stored_batch::{compress, decompress};
 use crate::{failure::Failure, jobs::JobError};
 
 /// Pages of an audit whose texts are kept: those nearest to the start, which is what a site is about.
-const MOST: u32 = 2_000;
+const MAX_PAGES: u32 = 2_000;
 
 /// Counter of the pages of an audit that were saved with their texts. It counts pages, because batches of a slow site have only
 /// one or two.
@@ -56,7 +56,7 @@ impl TextBudget {
         if goes_on {
             let more = pages.filter(|page| page.html_200().is_some()).count();
             let pages = self.pages.fetch_add(more as u32, Relaxed) + more as u32;
-            self.goes_on.store(pages < MOST, Relaxed);
+            self.goes_on.store(pages < MAX_PAGES, Relaxed);
         }
         goes_on
     }
@@ -105,7 +105,7 @@ mod tests {
             let batch = vec![page.clone(); of_batch];
             let kept = TextBudget::default();
             let with_texts = (0..5_000).filter(|_| kept.record_batch(batch.iter())).count();
-            assert_eq!(with_texts, (MOST as usize).div_ceil(of_batch), "{of_batch}");
+            assert_eq!(with_texts, (MAX_PAGES as usize).div_ceil(of_batch), "{of_batch}");
             assert!(!kept.goes_on());
         }
         let kept = TextBudget::default();

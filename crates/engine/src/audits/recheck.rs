@@ -45,7 +45,7 @@ use crate::{
 };
 
 /// Pages of one recheck.
-pub(crate) const MOST_PAGES: usize = 500;
+pub(crate) const MAX_PAGES: usize = 500;
 
 /// Runs a recheck job.
 pub(crate) async fn run(job: JobContext, id: RecheckId) -> Result<Value, JobError> {
@@ -277,11 +277,11 @@ async fn finish(
             };
             let new = states.iter().filter(opened).count();
             // Claims about other checks of these pages are not looked at: they are newer than the beginning of time.
-            let newest = issues::EvidenceCutoff {
+            let cutoff = issues::EvidenceCutoff {
                 claim: Instant::default(),
                 proof: now,
             };
-            issues::record_findings(tx, scope, audit, findings, newest, now).await?;
+            issues::record_findings(tx, scope, audit, findings, cutoff, now).await?;
             for (issue, event) in touched.into_iter().zip(events) {
                 let again =
                     occurrences::insert_audit_changes(tx, scope, issue, now, &rechecks::actor(id, now))

@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 use crate::jobs::{JobContext, JobError};
 
 /// Pages measured in an audit, at most. Each takes up to half a minute, and counts against the quota of the key.
-const MOST_PAGES: usize = 10;
+const MAX_PAGES: usize = 10;
 /// Pages measured at the same time.
-const AT_ONCE: usize = 4;
+const MAX_CONCURRENT: usize = 4;
 
 /// Measures pages and stores the values in the index; returns the counts of pages requested and measured, or `null` without an
 /// account.
@@ -34,7 +34,7 @@ pub(super) async fn measure(job: &JobContext, ending: &mut Ending) -> Result<Val
         let calls = wanted
             .into_iter()
             .map(|id| async move { (id, service.measure(index.key(id)).await) });
-        let mut answers = futures_util::stream::iter(calls).buffered(AT_ONCE);
+        let mut answers = futures_util::stream::iter(calls).buffered(MAX_CONCURRENT);
         while let Some((id, answer)) = answers.next().await {
             asked += 1;
             match answer {
@@ -67,6 +67,6 @@ fn wanted(index: &SiteGraph, home: UrlId) -> Vec<UrlId> {
         let first = (*b == home).cmp(&(*a == home));
         first.then(index.rank(*b).total_cmp(&index.rank(*a)))
     });
-    pages.truncate(MOST_PAGES);
+    pages.truncate(MAX_PAGES);
     pages
 }

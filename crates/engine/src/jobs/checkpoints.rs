@@ -91,8 +91,8 @@ impl Steps<'_> {
             .write_fenced(move |tx, scope| {
                 Box::pin(async move {
                     posts::save_step(tx, &leased, &step, &digest, &made, now).await?;
-                    if let Some((intent, cost)) = settled {
-                        usage::settle(tx, scope, intent.id, cost, now).await?;
+                    if let Some((reservation, cost)) = settled {
+                        usage::settle(tx, scope, reservation.id, cost, now).await?;
                     }
                     Ok(())
                 })
@@ -151,8 +151,8 @@ impl Steps<'_> {
         } else {
             format!("{step}, try {}", tries + 1)
         };
-        let intent = self.intend(price, charge).await?;
-        let asked = match intent.status {
+        let reservation = self.reserve_charge(price, charge).await?;
+        let asked = match reservation.status {
             ChargeStatus::New => match call.await {
                 Ok((said, cost)) => StepAnswer {
                     said: Some(said),
@@ -164,16 +164,16 @@ impl Steps<'_> {
                     | ProviderError::Unavailable
                     | ProviderError::Resting(_)),
                 ) => {
-                    self.keep(&count, &none, &(tries + 1), Some((intent, Some(0))))
+                    self.keep(&count, &none, &(tries + 1), Some((reservation, Some(0))))
                         .await?;
                     return Err(error.into());
                 }
-                Err(error) => self.without_answer(&count, intent, tries, error).await?,
+                Err(error) => self.without_answer(&count, reservation, tries, error).await?,
             },
             ChargeStatus::Uncertain => StepAnswer::lost(ProviderError::Uncertain(Box::default()), None),
             ChargeStatus::Ended(cost) => StepAnswer::lost("its answer was not kept", cost),
         };
-        let settled = (intent.status == ChargeStatus::New).then_some((intent, asked.cost));
+        let settled = (reservation.status == ChargeStatus::New).then_some((reservation, asked.cost));
         self.keep(step, input, &asked, settled).await?;
         Ok(asked)
     }
@@ -182,7 +182,7 @@ impl Steps<'_> {
     async fn without_answer(
         &self,
         count: &str,
-        intent: Reservation,
+        reservation: Reservation,
         tries: u32,
         error: ProviderError,
     ) -> Result<StepAnswer, JobError> {
@@ -202,7 +202,7 @@ impl Steps<'_> {
             ProviderError::Uncertain(_) => Ok(StepAnswer::lost(&error, None)),
             ProviderError::Refused(refusal) => {
                 let paid = cost(refusal.came.as_ref());
-                self.keep(count, &Value::Null, &(tries + 1), Some((intent, paid)))
+                self.keep(count, &Value::Null, &(tries + 1), Some((reservation, paid)))
                     .await?;
                 Err(error.into())
             }
@@ -211,7 +211,7 @@ impl Steps<'_> {
     }
 
     /// Reserves the charge of a call before it is made; for a post it also stores the current step, which callers can see.
-    async fn intend(&self, price: Price, charge: String) -> Result<Reservation, JobError> {
+    async fn reserve_charge(&self, price: Price, charge: String) -> Result<Reservation, JobError> {
         let new = NewReservation {
             id: self.job.engine.clock.id(),
             job: self.job.leased.id,

@@ -41,7 +41,7 @@ use crate::{
 };
 
 /// Attempts after which a post has failed.
-const MOST_ATTEMPTS: i64 = 3;
+const MAX_ATTEMPTS: i64 = 3;
 /// Characters of a summary and of a description for search results.
 const EXCERPT: usize = 300;
 const DESCRIPTION: usize = 155;
@@ -87,7 +87,7 @@ pub(super) async fn run(job: JobContext, order: Order) -> Result<Value, JobError
         done = carry_out(&job, &order) => done,
     };
     match done {
-        Err(JobError::Retry(_)) if job.leased.attempt >= MOST_ATTEMPTS => {
+        Err(JobError::Retry(_)) if job.leased.attempt >= MAX_ATTEMPTS => {
             let problem = Problem::new(
                 Code::InternalError,
                 "the post could not be written in three attempts",

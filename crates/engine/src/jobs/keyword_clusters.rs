@@ -23,9 +23,9 @@ use super::{JobContext, JobError};
 use crate::failure::defect;
 
 /// Keywords that are compared, the newest: the rest keep the cluster they have.
-const MOST: u32 = 10_000;
+const MAX_COMPARED: u32 = 10_000;
 /// Keywords whose pages are looked up in one go, so that others never wait long.
-const PORTION: usize = 200;
+const KEYWORDS_PER_LOOKUP: usize = 200;
 
 /// Runs the job.
 pub(super) async fn run(job: JobContext, language: String) -> Result<Value, JobError> {
@@ -39,7 +39,7 @@ pub(super) async fn run(job: JobContext, language: String) -> Result<Value, JobE
 /// Clusters the keywords of a language; how many of them changed.
 pub(super) async fn cluster(job: &JobContext, language: &str) -> Result<usize, JobError> {
     let (db, scope) = (&job.engine.db, job.leased.scope);
-    let found = keywords::list_in_language(&mut db.read().await?, scope, language, MOST).await?;
+    let found = keywords::list_in_language(&mut db.read().await?, scope, language, MAX_COMPARED).await?;
     let competing = competing(job, language, &found).await?;
     let (clock, language) = (job.engine.clock.clone(), language.to_owned());
     let changed = tokio::task::spawn_blocking(move || {
@@ -71,7 +71,7 @@ async fn competing(
     };
     let mut noted = keywords::list_competing_pages(&mut db.read().await?, scope, language).await?;
     let mut changed = Vec::new();
-    for portion in all.chunks(PORTION) {
+    for portion in all.chunks(KEYWORDS_PER_LOOKUP) {
         let mut tx = db.read().await?;
         for keyword in portion {
             let Some(key) = name_key(&keyword.keyword) else {

@@ -39,9 +39,9 @@ use crate::{
 };
 
 /// Terms that accounts are asked about when the caller names none.
-const MOST_SEEDS: usize = 5;
+const MAX_SEEDS: usize = 5;
 /// Titles that a model reads to know what the website is about.
-const MOST_TITLES: usize = 40;
+const MAX_TITLES: usize = 40;
 
 /// Request of a caller.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -129,18 +129,14 @@ fn question(gathered: &SiteMaterial, wanted: &GenerationOrder) -> Question {
     if seeds.is_empty() {
         let categories = gathered.products.iter().filter_map(|p| p.category.clone());
         let names = gathered.products.iter().map(|product| product.name.clone());
-        seeds = categories.chain(names).take(MOST_SEEDS).collect();
+        seeds = categories.chain(names).take(MAX_SEEDS).collect();
     }
     if seeds.is_empty() && wanted.sources.iter().any(|source| ACCOUNTS.contains(source)) {
         let own = ideas::ideas(&material(gathered, wanted));
         let heads = own.ideas.into_iter().filter(|idea| idea.variant_of.is_none());
-        seeds = heads.map(|idea| idea.keyword).take(MOST_SEEDS).collect();
+        seeds = heads.map(|idea| idea.keyword).take(MAX_SEEDS).collect();
     }
-    let titles = gathered
-        .pages
-        .iter()
-        .filter_map(SitePage::title)
-        .take(MOST_TITLES);
+    let titles = gathered.pages.iter().filter_map(SitePage::title).take(MAX_TITLES);
     let about = gathered.names.iter().map(String::as_str).chain(titles);
     Question {
         seeds,

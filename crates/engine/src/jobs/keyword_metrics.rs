@@ -176,15 +176,15 @@ async fn ask(
             continue;
         }
         let (before, after) = (standings.asked, standings.asked + portion.len());
-        let intent = match intend(job, source.provider(), at, portion.len(), after).await? {
-            Ok(intent) => intent,
+        let reservation = match reserve_charge(job, source.provider(), at, portion.len(), after).await? {
+            Ok(reservation) => reservation,
             Err(over) => {
                 standings.record(&portion, "capped", Some(&Failure::from(over).0.detail));
                 continue;
             }
         };
         standings.asked = after;
-        match intent.status {
+        match reservation.status {
             ChargeStatus::New => {}
             ChargeStatus::Uncertain => {
                 standings.cost_is_partial = true;
@@ -204,7 +204,7 @@ async fn ask(
             Ok(found) => {
                 let cost = found.cost_micros_usd.and_then(|cost| i64::try_from(cost).ok());
                 let missed = found.missed.first().map(ToString::to_string);
-                let updated = write(job, source.source(), &portion, found.rows, intent.id, cost).await?;
+                let updated = write(job, source.source(), &portion, found.rows, reservation.id, cost).await?;
                 standings.paid(cost);
                 let rest = match missed {
                     Some(_) => "provider_error",
@@ -219,7 +219,7 @@ async fn ask(
                 | ProviderError::Unavailable
                 | ProviderError::Resting(_)),
             ) => {
-                withdraw(job, intent.id, before).await?;
+                withdraw(job, reservation.id, before).await?;
                 return Err(error.into());
             }
             Err(ProviderError::Uncertain(_)) => {
@@ -229,7 +229,7 @@ async fn ask(
                 standings.record(&portion, "uncertain", Some(detail));
             }
             Err(error) => {
-                withdraw(job, intent.id, before).await?;
+                withdraw(job, reservation.id, before).await?;
                 standings.asked = before;
                 standings.record(&portion, "provider_error", Some(&error.to_string()));
             }
@@ -239,7 +239,7 @@ async fn ask(
 }
 
 /// Stores the charge of a request before it is made, and the count of keywords used of the quota so far.
-async fn intend(
+async fn reserve_charge(
     job: &JobContext,
     provider: &'static str,
     at: usize,
@@ -258,23 +258,23 @@ async fn intend(
     let leased = job.leased.clone();
     job.write_fenced(move |tx, scope| {
         Box::pin(async move {
-            let intent = usage::reserve(tx, scope, new, now).await?;
-            if intent.is_ok() {
+            let reservation = usage::reserve(tx, scope, new, now).await?;
+            if reservation.is_ok() {
                 jobs::renew_lease(tx, &leased, Some(json!({ USED: used })), now).await?;
             }
-            Ok(intent)
+            Ok(reservation)
         })
     })
     .await
 }
 
 /// Removes the charge of a call that was not charged for.
-async fn withdraw(job: &JobContext, intent: Uuid, used: usize) -> Result<(), JobError> {
+async fn withdraw(job: &JobContext, reservation: Uuid, used: usize) -> Result<(), JobError> {
     let (leased, now) = (job.leased.clone(), job.engine.clock.now());
     job.write_fenced(move |tx, scope| {
         Box::pin(async move {
             jobs::renew_lease(tx, &leased, Some(json!({ USED: used })), now).await?;
-            usage::release(tx, scope, intent).await
+            usage::release(tx, scope, reservation).await
         })
     })
     .await
@@ -286,7 +286,7 @@ async fn write(
     source: KeywordSource,
     portion: &Portion,
     rows: Vec<Row>,
-    intent: Uuid,
+    reservation: Uuid,
     cost: Option<i64>,
 ) -> Result<HashSet<String>, JobError> {
     let now = job.engine.clock.now();
@@ -317,7 +317,7 @@ async fn write(
     job.write_fenced(move |tx, scope| {
         Box::pin(async move {
             keywords::update_facts(tx, scope, learnt, now).await?;
-            usage::settle(tx, scope, intent, cost, now).await.map(drop)
+            usage::settle(tx, scope, reservation, cost, now).await.map(drop)
         })
     })
     .await?;

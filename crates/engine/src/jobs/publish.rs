@@ -40,17 +40,17 @@ use crate::{
 };
 
 /// Milliseconds between look-ups after an answer was lost.
-const LOOKS: [i64; 6] = [5_000, 30_000, 120_000, 600_000, 3_600_000, 21_600_000];
+const LOOKUP_WAITS_MILLIS: [i64; 6] = [5_000, 30_000, 120_000, 600_000, 3_600_000, 21_600_000];
 /// Look-ups that find nothing, and milliseconds between the first and the last of them, after which the post cannot be there.
 const MISSES: u32 = 3;
 const MISSED_FOR: i64 = 600_000;
 /// Attempts of a request that certainly was not carried out.
-const MOST_ATTEMPTS: i64 = 4;
+const MAX_ATTEMPTS: i64 = 4;
 /// Maximum time from the start of the write that announces a request until the request is sent; far below the length of a
 /// lease.
 const FRESH: Duration = Duration::from_secs(15);
 /// Milliseconds until the first repeat.
-const PATIENCE: i64 = 5_000;
+const FIRST_RETRY_MILLIS: i64 = 5_000;
 
 /// Stored state that a step works on.
 struct View {

@@ -17,9 +17,9 @@ use url::Url;
 use super::{JobContext, JobError};
 
 /// Milliseconds from one look to the next: five looks within ten minutes.
-const LOOKS: [i64; 4] = [15_000, 60_000, 180_000, 300_000];
+const LOOKUP_WAITS_MILLIS: [i64; 4] = [15_000, 60_000, 180_000, 300_000];
 /// Bytes of a page that are read.
-const LARGEST: usize = 2 << 20;
+const MAX_PAGE_BYTES: usize = 2 << 20;
 
 /// Runs the job.
 pub(super) async fn run(job: JobContext, post: PostId, connection: ConnectionId) -> Result<Value, JobError> {
@@ -67,7 +67,7 @@ async fn look(job: &JobContext, post_id: PostId, connection: ConnectionId) -> Re
     let checks = published.verification.as_ref().map_or(0, |last| last.checks) + 1;
     let title = post.summary.title.as_deref().unwrap_or_default();
     let (status_code, findings) = see(job, &address, title, post.details.canonical_url.as_deref()).await?;
-    let wait = LOOKS
+    let wait = LOOKUP_WAITS_MILLIS
         .get(checks as usize - 1)
         .copied()
         .filter(|_| !findings.is_empty());
@@ -122,7 +122,7 @@ async fn see(
     let request = Request {
         method: Method::Get,
         url: url.clone(),
-        body_limit: LARGEST,
+        body_limit: MAX_PAGE_BYTES,
         fresh: true,
         picture: false,
         unless: None,

@@ -23,7 +23,7 @@ use crate::{
 
 /// Interval at which an idle worker polls the queue; wake-ups only shorten it. A busy worker polls at the same
 /// interval whether its job is to be stopped.
-const POLL: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// Interval at which a lease is renewed; a sixth of its length.
 const HEARTBEAT: Duration = Duration::from_secs(10);
 /// Attempts after which a job that asks to be retried is given up.
@@ -69,7 +69,7 @@ impl Worker {
     pub async fn run(self, stop: CancellationToken) {
         let sending = tokio::spawn(self.sender.clone().run(stop.clone()));
         let mut running = JoinSet::new();
-        let mut tick = tokio::time::interval(POLL);
+        let mut tick = tokio::time::interval(POLL_INTERVAL);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
@@ -147,7 +147,7 @@ impl Worker {
 }
 
 async fn heartbeat(job: JobContext) {
-    let mut tick = tokio::time::interval(POLL);
+    let mut tick = tokio::time::interval(POLL_INTERVAL);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut renewed = tokio::time::Instant::now();
     loop {

@@ -32,7 +32,7 @@ use crate::{
 };
 
 /// URLs shown of each kind of change, at most.
-const SHOWN: usize = 5;
+const MAX_SHOWN: usize = 5;
 
 impl Handle<DiffAudits> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: DiffAudits) -> Result<AuditDiff> {
@@ -244,7 +244,7 @@ async fn pages(tx: &mut Tx, scope: ProjectScope, a: &[PageState], b: &[PageState
     }
     let mut shown = Vec::with_capacity(found.len());
     for pages in &found {
-        let first = &pages[..pages.len().min(SHOWN)];
+        let first = &pages[..pages.len().min(MAX_SHOWN)];
         let urls = snapshots::find_page_urls(tx, scope, first).await?;
         shown.push(PagesChanged {
             count: pages.len() as u64,

@@ -24,13 +24,13 @@ use crate::{
 };
 
 /// Items a project may have of each resource.
-const MOST_ITEMS: u64 = 2_000;
+const MAX_ITEMS: u64 = 2_000;
 /// Faults named per request, as of its shape.
-const MOST_FAULTS: usize = 100;
+const MAX_FAULTS: usize = 100;
 
 /// Fails if there are faults.
 pub(super) fn refuse(mut faults: Vec<Fault>) -> Result<()> {
-    faults.truncate(MOST_FAULTS);
+    faults.truncate(MAX_FAULTS);
     if faults.is_empty() {
         Ok(())
     } else {
@@ -171,11 +171,11 @@ pub(super) async fn create<T: Record>(
         return Err(already_there(duplicates, &fresh).into());
     }
     let kept = brand::count(tx, scope, T::RESOURCE).await?;
-    if kept + new.len() as u64 > MOST_ITEMS {
-        let detail = format!("a project has at most {MOST_ITEMS} {}", T::RESOURCE.as_str());
+    if kept + new.len() as u64 > MAX_ITEMS {
+        let detail = format!("a project has at most {MAX_ITEMS} {}", T::RESOURCE.as_str());
         return Err(Problem::new(Code::TooManyItems, detail)
             .hint("delete some that are no longer needed")
-            .with("limit", MOST_ITEMS)
+            .with("limit", MAX_ITEMS)
             .with("used", kept)
             .into());
     }
@@ -187,7 +187,7 @@ pub(super) async fn create<T: Record>(
 fn already_there(duplicates: Vec<(String, ItemId)>, fresh: &[ItemId]) -> Problem {
     let mut existing = Vec::new();
     let mut errors = Vec::new();
-    for (pointer, id) in duplicates.into_iter().take(MOST_FAULTS) {
+    for (pointer, id) in duplicates.into_iter().take(MAX_FAULTS) {
         let detail = match fresh.iter().position(|f| *f == id) {
             Some(_) => "is the same as that of an earlier item".to_owned(),
             None => {

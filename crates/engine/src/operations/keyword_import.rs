@@ -31,11 +31,11 @@ use crate::{
 };
 
 /// Rows of one file.
-const MOST_ROWS: usize = 100_000;
+const MAX_ROWS: usize = 100_000;
 /// Rows listed one by one in the answer, at most.
-const MOST_OUTCOMES: usize = 1_000;
+const MAX_OUTCOMES: usize = 1_000;
 /// Keywords looked up and written together.
-const PORTION: usize = 1_000;
+const KEYWORDS_PER_BATCH: usize = 1_000;
 
 /// The rows of a file that speak of one keyword.
 struct Entry {
@@ -61,7 +61,7 @@ impl Handle<ImportKeywords> for Engine {
             brands: load_brands(call, tx).await?,
             now: call.now,
         };
-        for portion in entries.chunks(PORTION) {
+        for portion in entries.chunks(KEYWORDS_PER_BATCH) {
             write(call, tx, portion, &origin, &mut told).await?;
         }
         if told.imported.created + told.imported.updated > 0 {
@@ -81,8 +81,8 @@ fn entries(import: &mut Import<&[u8]>, language: &str, country: &str, told: &mut
     let mut places: HashMap<TextKey, usize> = HashMap::new();
     for row in import {
         told.imported.rows += 1;
-        if told.imported.rows as usize > MOST_ROWS {
-            let detail = format!("has more than {MOST_ROWS} rows; split it");
+        if told.imported.rows as usize > MAX_ROWS {
+            let detail = format!("has more than {MAX_ROWS} rows; split it");
             return Err(fault("/file", "too_many_rows", detail));
         }
         let row = match row {
@@ -202,7 +202,7 @@ impl Told {
             RowOutcome::Failed => &mut self.imported.failed,
         };
         *count += 1;
-        if self.sound.len() < MOST_OUTCOMES {
+        if self.sound.len() < MAX_OUTCOMES {
             self.sound.push(ImportedRow {
                 line,
                 outcome,
@@ -216,7 +216,7 @@ impl Told {
 
     fn failed(&mut self, broken: RowFault) {
         self.imported.failed += 1;
-        if self.broken.len() < MOST_OUTCOMES {
+        if self.broken.len() < MAX_OUTCOMES {
             self.broken.push(ImportedRow {
                 line: broken.line,
                 outcome: RowOutcome::Failed,
@@ -231,7 +231,7 @@ impl Told {
     fn finish(mut self) -> Imported {
         self.sound.sort_by_key(|row| row.line);
         self.broken.append(&mut self.sound);
-        self.broken.truncate(MOST_OUTCOMES);
+        self.broken.truncate(MAX_OUTCOMES);
         self.imported.more_outcomes = self.imported.rows.saturating_sub(self.broken.len() as u64);
         self.imported.outcomes = self.broken;
         self.imported

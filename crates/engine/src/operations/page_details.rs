@@ -17,14 +17,14 @@ use uuid::Uuid;
 
 use crate::{
     audits::{
-        page_links::{self, Place, SHOWN},
+        page_links::{self, MAX_SHOWN, Place},
         stored_batch::unpack_pages,
     },
     failure::{Failure, Result, defect},
 };
 
 /// Bytes of URLs and texts of links in an answer, at most: a URL may be 8 KB long.
-const MOST_BYTES: usize = 32 * 1024;
+const MAX_BYTES: usize = 32 * 1024;
 /// Headings shown.
 const HEADINGS: usize = 20;
 
@@ -135,7 +135,7 @@ impl Seen {
         let nofollow = directives(page).nofollow();
         let mut known = HashSet::new();
         for link in html.links.iter().filter(|link| link.target.is_some()) {
-            if self.targets.len() == SHOWN {
+            if self.targets.len() == MAX_SHOWN {
                 break;
             }
             let Ok(mut target) = base.join(link.href.trim()) else {
@@ -179,7 +179,7 @@ fn bounded(mut links: Vec<PageLink>) -> Vec<PageLink> {
     let mut bytes = 0;
     let fit = links.iter().take_while(|link| {
         bytes += link.url.len() + link.anchor.len();
-        bytes <= MOST_BYTES
+        bytes <= MAX_BYTES
     });
     links.truncate(fit.count());
     links

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     Engine,
-    audits::recheck::MOST_PAGES,
+    audits::recheck::MAX_PAGES,
     call::{Call, limit},
     endpoint::Handle,
     failure::Result,
@@ -27,7 +27,7 @@ use crate::{
 };
 
 /// Occurrences of one recheck.
-const MOST_ITEMS: u32 = 5_000;
+const MAX_ITEMS: u32 = 5_000;
 
 impl Handle<StartRecheck> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: StartRecheck) -> Result<RecheckStarted> {
@@ -55,7 +55,7 @@ impl Handle<StartRecheck> for Engine {
                 }
                 named.into_iter().flatten().map(|named| named.key).collect()
             }
-            None => rechecks::list_done(tx, scope, MOST_ITEMS).await?,
+            None => rechecks::list_done(tx, scope, MAX_ITEMS).await?,
         };
         let Some(audit) = audits::find_newest_finished(tx, scope)
             .await?
@@ -67,7 +67,7 @@ impl Handle<StartRecheck> for Engine {
         };
         let mut pages: Vec<PageId> = Vec::new();
         pairs.retain(|(_, page)| {
-            if pages.len() < MOST_PAGES && !pages.contains(page) {
+            if pages.len() < MAX_PAGES && !pages.contains(page) {
                 pages.push(*page);
             }
             pages.contains(page)

@@ -33,7 +33,7 @@ use crate::{
 };
 
 /// Webhooks of a project.
-const MOST: u32 = 20;
+const MAX_WEBHOOKS: u32 = 20;
 /// Deliveries that are recovered at a time: others wait for the write.
 const RECOVERED: u32 = 10_000;
 
@@ -124,7 +124,7 @@ impl Handle<CreateWebhook> for Engine {
         let scope = call.scope()?;
         let url = target(call, &operation.target_url)?;
         projects::lock(tx, scope).await?;
-        let known = webhooks::list(tx, scope, None, MOST).await?;
+        let known = webhooks::list(tx, scope, None, MAX_WEBHOOKS).await?;
         let same = |w: &&Webhook| w.target_url == url.as_str() && w.event == operation.event;
         if let Some(same) = known.iter().find(same) {
             return Err(Problem::new(
@@ -135,10 +135,10 @@ impl Handle<CreateWebhook> for Engine {
             .hint("a second one would deliver every event twice; use the existing one")
             .into());
         }
-        if known.len() >= MOST as usize {
+        if known.len() >= MAX_WEBHOOKS as usize {
             return Err(Problem::new(
                 Code::TooManyItems,
-                format!("a project has at most {MOST} webhooks"),
+                format!("a project has at most {MAX_WEBHOOKS} webhooks"),
             )
             .hint("delete one, or use one webhook for all events (`*`)")
             .into());

@@ -10,7 +10,7 @@ use url::Url;
 use super::Site;
 
 /// Pictures in the structured data of a post, at most.
-const MOST_PICTURES: usize = 8;
+const MAX_PICTURES: usize = 8;
 
 /// Returns the structured data of a post; `None` without a title.
 pub(super) fn posting(post: &Post, site: &Site, document: &Document, now: Instant) -> Option<Posting> {
@@ -62,7 +62,7 @@ fn pictures(post: &Post, url: Option<&str>, site: &Site, document: &Document) ->
     });
     let mut pictures: Vec<Picture> = Vec::new();
     for picture in featured.chain(of_text) {
-        if pictures.len() < MOST_PICTURES && pictures.iter().all(|known| known.url != picture.url) {
+        if pictures.len() < MAX_PICTURES && pictures.iter().all(|known| known.url != picture.url) {
             pictures.push(picture);
         }
     }

@@ -27,9 +27,9 @@ use crate::failure::{Result, defect};
 pub(crate) const UNVERIFIED: &str = "unverified_claims";
 const TOO_SIMILAR: &str = "too_similar";
 /// Words of a text below which similarity is not measured.
-const LEAST_WORDS: u32 = 50;
+const MIN_WORDS: u32 = 50;
 /// Competitors of a project, at most (domain rule).
-const MOST_ITEMS: u32 = 2_000;
+const MAX_ITEMS: u32 = 2_000;
 /// Characters of a quotation that is shown.
 const QUOTE: usize = 300;
 
@@ -102,7 +102,7 @@ impl Sources {
             return Ok(Vec::new());
         }
         let items: Vec<Item<Competitor>> =
-            brand::list(tx, scope, Resource::Competitors, None, MOST_ITEMS).await?;
+            brand::list(tx, scope, Resource::Competitors, None, MAX_ITEMS).await?;
         Ok(items.into_iter().map(|item| item.data.into()).collect())
     }
 
@@ -191,7 +191,7 @@ pub(crate) fn accept(warning: &mut PostWarning) {
 }
 
 fn too_similar(document: &Document, (names, texts): (&[String], &[Shingles])) -> Option<PostWarning> {
-    if document.words() < LEAST_WORDS {
+    if document.words() < MIN_WORDS {
         return None;
     }
     let own = Shingles::from_text(&document.plain_text());

@@ -36,15 +36,15 @@ use super::schedule::{FailedAttempt, is_given_up, wait};
 use crate::{Engine, failure::Result};
 
 /// Interval at which it polls for deliveries; wake-ups only shorten it.
-const POLL: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// Concurrent requests in total.
-const MOST: usize = 64;
+const MAX_CONCURRENT: usize = 64;
 /// Concurrent requests to one webhook.
-const MOST_EACH: usize = 4;
+const MAX_EACH: usize = 4;
 /// Webhooks that are served at once.
 const WEBHOOKS: usize = 64;
 /// Deliveries read at a time.
-const READ: u32 = 128;
+const DELIVERIES_PER_READ: u32 = 128;
 /// Deliveries after which a webhook lets others have its turn.
 const TURN: usize = 4_096;
 /// Milliseconds of an attempt after which others have their turn as well.
@@ -78,14 +78,14 @@ impl Sender {
             engine,
             client: outbound.for_purpose(Purpose::Webhook),
             user_agent,
-            room: Arc::new(Semaphore::new(MOST)),
+            room: Arc::new(Semaphore::new(MAX_CONCURRENT)),
         }
     }
 
     /// Sends until `stop`, then waits for the running requests.
     pub async fn run(self, stop: CancellationToken) {
         let mut serving = JoinSet::new();
-        let mut tick = tokio::time::interval(POLL);
+        let mut tick = tokio::time::interval(POLL_INTERVAL);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
@@ -162,7 +162,7 @@ impl Sender {
         let width = if endpoint.failing_since.is_some() {
             1
         } else {
-            MOST_EACH
+            MAX_EACH
         };
         let (mut page, mut after, mut count) = (VecDeque::new(), None, 0);
         let mut secrets: Arc<[SecretString]> = Arc::default();
@@ -171,7 +171,7 @@ impl Sender {
             if page.is_empty() && count < TURN && !stop.is_cancelled() {
                 let now = self.engine.clock.now();
                 let mut tx = self.engine.db.read().await?;
-                let due = queue::list_due(&mut tx, endpoint, after, now, READ).await?;
+                let due = queue::list_due(&mut tx, endpoint, after, now, DELIVERIES_PER_READ).await?;
                 // Anew for each page: one that came or ended since the last signs, or does not, what happened after that.
                 let keyring = &self.engine.keyring;
                 secrets = webhooks::list_secrets(&mut tx, endpoint.scope, keyring, endpoint.id, now)

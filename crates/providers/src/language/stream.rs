@@ -18,9 +18,9 @@ use crate::{
 };
 
 /// Largest stream of events: an answer of 100,000 tokens with every event's wrapping.
-const LARGEST: usize = 64 * 1024 * 1024;
+const MAX_STREAM_BYTES: usize = 64 * 1024 * 1024;
 /// Most of an error page that is read.
-const LARGEST_ERROR: usize = 64 * 1024;
+const MAX_ERROR: usize = 64 * 1024;
 
 /// Models charge for what they do, and what failed has no words to be kept from.
 const CHARGED: Terms<'_> = Terms {
@@ -164,7 +164,7 @@ impl Exchange {
     }
 
     async fn open(&self, request: Request<Bytes>) -> Result<Streamed, ProviderError> {
-        let sent = self.wire.client.stream(request, LARGEST).await;
+        let sent = self.wire.client.stream(request, MAX_STREAM_BYTES).await;
         let mut answer = sent.map_err(|error| ProviderError::from_request(&error.into(), CHARGED))?;
         if answer.status == 200 && is_of_type(&answer.headers, "text/event-stream") {
             return Ok(answer);
@@ -172,7 +172,7 @@ impl Exchange {
         let mut body = Vec::new();
         while let Ok(Piece::Bytes(piece)) = answer.next().await {
             body.extend_from_slice(&piece);
-            if body.len() > LARGEST_ERROR {
+            if body.len() > MAX_ERROR {
                 break;
             }
         }

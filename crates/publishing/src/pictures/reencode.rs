@@ -18,9 +18,9 @@ use image::{
 use super::webp::bare;
 
 /// Longest side, in pixels.
-const LONGEST_SIDE: u32 = 16_000;
+const MAX_SIDE: u32 = 16_000;
 /// Bytes that a picture may take while it is worked on.
-const MOST_BYTES: u64 = 256 << 20;
+const MAX_BYTES: u64 = 256 << 20;
 /// Quality of JPEG, of 100: what is lost by writing it once more is not seen.
 const QUALITY: u8 = 90;
 
@@ -56,9 +56,9 @@ pub(super) fn reencode(bytes: &[u8], media_type: &str) -> Result<Option<Vec<u8>>
 
 fn limits() -> Limits {
     let mut limits = Limits::default();
-    limits.max_image_width = Some(LONGEST_SIDE);
-    limits.max_image_height = Some(LONGEST_SIDE);
-    limits.max_alloc = Some(MOST_BYTES);
+    limits.max_image_width = Some(MAX_SIDE);
+    limits.max_image_height = Some(MAX_SIDE);
+    limits.max_alloc = Some(MAX_BYTES);
     limits
 }
 

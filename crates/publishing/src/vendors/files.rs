@@ -44,7 +44,7 @@ pub(super) const VENDOR: Vendor = Vendor {
 };
 
 /// Files of a folder that are looked at.
-const MOST_FILES: usize = 20_000;
+const MAX_FILES: usize = 20_000;
 /// Files whose keys are offered for the mapping.
 const SAMPLES: usize = 20;
 
@@ -93,7 +93,7 @@ impl Files {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(texts),
             listed => listed?,
         };
-        for entry in listed.take(MOST_FILES) {
+        for entry in listed.take(MAX_FILES) {
             let entry = entry?;
             let Ok(name) = entry.file_name().into_string() else {
                 continue;

@@ -47,7 +47,7 @@ pub(super) const VENDOR: Vendor = Vendor {
 /// Seconds that a token is good for, the most that Ghost accepts.
 const TOKEN_SECONDS: i64 = 300;
 /// Most characters of the description of an image.
-const LONGEST_ALT: usize = 125;
+const MAX_ALT: usize = 125;
 /// Fields that members of a post can go into: id, label, type, most characters.
 const FIELDS: &[(&str, &str, FieldType, Option<u32>)] = &[
     ("title", "Title", FieldType::Text, Some(255)),
@@ -150,7 +150,7 @@ impl Ghost {
                 ("feature_image", Member::Picture(picture)) => {
                     let alt = picture.and_then(|picture| picture.alt.as_deref());
                     body["feature_image_alt"] =
-                        json!(alt.map(|alt| alt.chars().take(LONGEST_ALT).collect::<String>()));
+                        json!(alt.map(|alt| alt.chars().take(MAX_ALT).collect::<String>()));
                     json!(member.plain())
                 }
                 ("tags", Member::Names(names)) => names.iter().map(|name| json!({ "name": name })).collect(),

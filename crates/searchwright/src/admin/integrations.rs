@@ -10,7 +10,7 @@ use super::{pair, project, refused, show};
 use crate::commands::settings;
 
 /// Longest file of secrets that is read.
-const MOST_BYTES: u64 = 64 * 1024;
+const MAX_BYTES: u64 = 64 * 1024;
 
 /// Publishing providers.
 #[derive(Clone, Debug, Subcommand)]
@@ -79,9 +79,9 @@ fn secrets(file: &str) -> Result<BTreeMap<String, String>, CliError> {
     let bad = |why: String| CliError::new(Exit::Usage, format!("--secret-file {file}: {why}"));
     let mut text = String::new();
     let read = if file == "-" {
-        std::io::stdin().take(MOST_BYTES).read_to_string(&mut text)
+        std::io::stdin().take(MAX_BYTES).read_to_string(&mut text)
     } else {
-        std::fs::File::open(file).and_then(|f| f.take(MOST_BYTES).read_to_string(&mut text))
+        std::fs::File::open(file).and_then(|f| f.take(MAX_BYTES).read_to_string(&mut text))
     };
     read.map_err(|e| bad(e.to_string()))?;
     // What is wrong with it is not repeated: it is a secret.

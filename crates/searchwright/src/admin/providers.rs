@@ -10,7 +10,7 @@ use searchwright_server::{admin::providers::ProviderAccount, config::Flags};
 use super::{open, pair, project, refused, show};
 
 /// Longest secret that is read.
-const MOST_BYTES: u64 = 64 * 1024;
+const MAX_BYTES: u64 = 64 * 1024;
 
 /// Accounts with providers.
 #[derive(Clone, Debug, Subcommand)]
@@ -132,9 +132,9 @@ pub async fn run(command: ProviderCommand, json: bool) -> Result<Exit, CliError>
 pub(super) fn secret(file: &str) -> Result<String, CliError> {
     let mut text = String::new();
     let read = if file == "-" {
-        std::io::stdin().take(MOST_BYTES).read_to_string(&mut text)
+        std::io::stdin().take(MAX_BYTES).read_to_string(&mut text)
     } else {
-        std::fs::File::open(file).and_then(|f| f.take(MOST_BYTES).read_to_string(&mut text))
+        std::fs::File::open(file).and_then(|f| f.take(MAX_BYTES).read_to_string(&mut text))
     };
     read.map_err(|e| CliError::new(Exit::Usage, format!("--secret-file {file}: {e}")))?;
     Ok(text.trim_end_matches(['\r', '\n']).to_owned())

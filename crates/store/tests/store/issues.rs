@@ -13,7 +13,7 @@ use searchwright_store::{
     access::ProjectScope,
     issues::{self, EvidenceCutoff, Finding, IssueQuery, IssueSummary, IssueTransition, Settlement},
     occurrences::{self, Actor, StateChange},
-    pages::{self, CrawledPage},
+    pages::{self, PageRow},
     sql,
 };
 
@@ -29,8 +29,8 @@ on_both!(
 );
 
 /// A page as an audit saw it.
-pub fn seen(page: PageId, url: &str, status_code: Option<u16>) -> CrawledPage {
-    CrawledPage {
+pub fn seen(page: PageId, url: &str, status_code: Option<u16>) -> PageRow {
+    PageRow {
         id: page,
         page: Page {
             id: page,
@@ -95,7 +95,7 @@ pub async fn audit_pages(
     store: &Store,
     scope: ProjectScope,
     audit: AuditId,
-    seen: Vec<CrawledPage>,
+    seen: Vec<PageRow>,
     found: Vec<Finding>,
 ) -> Vec<IssueTransition> {
     commit!(store.db, |tx| {
@@ -122,7 +122,7 @@ pub async fn audit_pages(
 pub type Proofs = BTreeMap<PageId, &'static str>;
 
 /// Resolutions by the responses of the pages.
-pub fn proofs(seen: &[CrawledPage]) -> Proofs {
+pub fn proofs(seen: &[PageRow]) -> Proofs {
     let by_status = |status| if status == 200 { "fixed" } else { "page_gone" };
     seen.iter()
         .filter_map(|seen| Some((seen.id, by_status(seen.page.status_code?))))

@@ -5,7 +5,7 @@ use searchwright_store::{
     Error,
     access::ProjectScope,
     page_names,
-    pages::{self, CrawledPage, PageQuery},
+    pages::{self, PageQuery, PageRow},
 };
 
 use crate::{
@@ -23,7 +23,7 @@ on_both!(
 );
 
 /// Records pages of an audit, and inserts them into the list.
-async fn record(store: &Store, scope: ProjectScope, all: Vec<CrawledPage>) {
+async fn record(store: &Store, scope: ProjectScope, all: Vec<PageRow>) {
     let urls: Vec<(String, PageId)> = all.iter().map(|seen| (seen.page.url.clone(), seen.id)).collect();
     commit!(store.db, |tx| {
         pages::upsert(tx, scope, id(), all).await?;
@@ -63,7 +63,7 @@ async fn newest_audit_replaces_the_page(place: &Place) {
         last_crawled_at: later(8),
         ..wanted
     };
-    let second = CrawledPage {
+    let second = PageRow {
         id: page,
         page: bare.clone(),
         crawled_at: later(8),
@@ -89,7 +89,7 @@ async fn each_of_many_pages_keeps_its_columns(place: &Place) {
             page.page.title = (!at.is_multiple_of(5)).then(|| format!("{round} {at}"));
             page
         };
-        let all: Vec<CrawledPage> = (0..ids.len()).map(of).collect();
+        let all: Vec<PageRow> = (0..ids.len()).map(of).collect();
         let expected: Vec<Page> = all
             .iter()
             .map(|seen| Page {
@@ -176,7 +176,7 @@ async fn pages_are_found_by_name(place: &Place) {
 async fn filters(place: &Place) {
     let store = place.store().await;
     let scope = store.project().await;
-    let all: Vec<CrawledPage> = [
+    let all: Vec<PageRow> = [
         ("/Ferns", Some(200)),
         ("/ferns", Some(404)),
         ("/a%20b", Some(200)),

@@ -14,7 +14,7 @@ use crate::jobs::JobError;
 /// Bytes of findings of all evaluators above which they are compressed.
 const MAX_OPEN_BYTES: usize = 8 << 20;
 /// Findings in one transaction. Other writers wait for its end.
-const PORTION: usize = 16 * 1024;
+const FINDINGS_PER_WRITE: usize = 16 * 1024;
 /// Parts of the findings of a check, by the first byte of page ids.
 const RANGES: usize = 16;
 
@@ -95,7 +95,7 @@ impl FindingSpill {
         send: &mut dyn FnMut(Vec<FindingRecord>) -> bool,
     ) -> Result<(), JobError> {
         let parts = self.0.into_sorted(|found| ids.get(found.page));
-        send_portions(parts, PORTION, send)
+        send_portions(parts, FINDINGS_PER_WRITE, send)
     }
 }
 
@@ -139,7 +139,7 @@ mod tests {
         expected.sort_unstable();
         let mut sent = Vec::new();
         let send = &mut |portion: Vec<FindingRecord>| {
-            assert!((1..=PORTION).contains(&portion.len()));
+            assert!((1..=FINDINGS_PER_WRITE).contains(&portion.len()));
             let findings = stored_findings(&portion, &issues, &ids).into_iter();
             sent.extend(findings.map(|found| (found.issue, found.page, found.evidence.to_owned())));
             true

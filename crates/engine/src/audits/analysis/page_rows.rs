@@ -10,7 +10,7 @@ use searchwright_site::{
     score,
     url_key::key_of,
 };
-use searchwright_store::pages::CrawledPage;
+use searchwright_store::pages::PageRow;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -70,7 +70,7 @@ impl RowDraft {
         }
     }
 
-    fn into_row(self, id: PageId, index: &SiteGraph) -> CrawledPage {
+    fn into_row(self, id: PageId, index: &SiteGraph) -> PageRow {
         let hops = index.hops(self.id);
         let last = hops.urls.last().copied().unwrap_or(self.id);
         let url = self.url.unwrap_or_else(|| index.key(self.id).into());
@@ -81,7 +81,7 @@ impl RowDraft {
             .not_indexable
             .as_deref()
             .unwrap_or(NotIndexable::Blocked.code());
-        CrawledPage {
+        PageRow {
             id,
             page: Page {
                 id,
@@ -153,7 +153,7 @@ impl PageRows {
         index: &SiteGraph,
         ids: &PageIds,
         limit: usize,
-        send: &mut dyn FnMut(Vec<CrawledPage>) -> bool,
+        send: &mut dyn FnMut(Vec<PageRow>) -> bool,
     ) -> Result<Urls, JobError> {
         let mut urls = Urls::default();
         let parts = self.drafts.into_sorted(|draft| ids.get(draft.id));

@@ -31,7 +31,7 @@ use super::{
 use crate::jobs::{JobContext, JobError};
 
 /// Issues that are settled at once, to share commits.
-const AT_ONCE: usize = 32;
+const MAX_CONCURRENT: usize = 32;
 
 /// An audit, by which changes of occurrences are dated and explained.
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +57,7 @@ pub(super) async fn reconcile(
     let unproven = Mutex::new(HashMap::new());
     futures_util::stream::iter(ids)
         .map(Ok)
-        .try_for_each_concurrent(AT_ONCE, |issue| {
+        .try_for_each_concurrent(MAX_CONCURRENT, |issue| {
             let unproven = &unproven;
             async move {
                 let (mut after, proof) = (None, proofs.get(&issue));
@@ -111,7 +111,7 @@ pub(in crate::audits) async fn record_unfinished(job: &JobContext, audit: AuditR
     let ids = issues::list_ids(&mut db.read().await?, job.leased.scope).await?;
     futures_util::stream::iter(ids)
         .map(Ok)
-        .try_for_each_concurrent(AT_ONCE, |issue| write_history(job, audit, issue, now))
+        .try_for_each_concurrent(MAX_CONCURRENT, |issue| write_history(job, audit, issue, now))
         .await
 }
 

@@ -27,8 +27,8 @@ use super::{
 };
 use crate::{Engine, jobs::Job};
 
-/// Returns the reason for which a crawl that ended has no result, with a message for the owner; `None` if it has one. A crawl that was cut after it saw pages
-/// has a partial result.
+/// Returns the reason for which a crawl that ended has no result, with a message for the owner; `None` if it has one. A crawl that
+/// was cut after it saw pages has a partial result.
 pub(super) fn failure(ending: &Ending) -> Option<(AuditFailure, String)> {
     let home = ending.origin.home;
     let said = match ending.index.status(home) {

@@ -18,9 +18,9 @@ use crate::{
 };
 
 /// Bytes of pages that are packed in about two milliseconds, for which a thread of the runtime may be blocked.
-const SMALL: u64 = 2 << 20;
-/// Bytes of a page that take as long to pack as one discovered URL.
-const URL: u64 = 1 << 10;
+const MAX_INLINE_BYTES: u64 = 2 << 20;
+/// Bytes of a page that take as long to pack as one discovered URL_BYTES.
+const URL_BYTES: u64 = 1 << 10;
 
 /// Saves batches under the fence.
 pub(super) struct BatchSink {
@@ -39,7 +39,7 @@ pub(in crate::audits) struct Stopped(JobError);
 
 impl Stopped {
     /// Wraps the error for which a crawl is stopped.
-    pub(in crate::audits) fn by(reason: JobError) -> SinkError {
+    pub(in crate::audits) fn wrap(reason: JobError) -> SinkError {
         SinkError(Box::new(Self(reason)))
     }
 
@@ -61,7 +61,7 @@ impl Sink for BatchSink {
         let mut crawled = std::mem::replace(&mut self.crawled, empty);
         let pages = batch.pages.iter().map(|page| page.facts.body_bytes);
         // a sitemap may bring ten thousand URLs without a page
-        let urls = batch.discovered.iter().map(|_| URL);
+        let urls = batch.discovered.iter().map(|_| URL_BYTES);
         let bytes = pages.chain(urls).fold(0, u64::saturating_add);
         let packing = move || {
             let pages = || batch.pages.iter().map(|page| &page.facts);
@@ -81,7 +81,7 @@ impl Sink for BatchSink {
         };
         // The crawl goes on meanwhile. A thread more than there are processors waits behind one of theirs, also while another
         // of them has nothing to do.
-        let packing = if bytes <= SMALL {
+        let packing = if bytes <= MAX_INLINE_BYTES {
             tokio::spawn(async move {
                 let_others_run();
                 packing()
@@ -92,8 +92,8 @@ impl Sink for BatchSink {
         let packed;
         (packed, self.crawled) = packing
             .await
-            .map_err(|e| Stopped::by(defect("batch", e).into()))?
-            .map_err(Stopped::by)?;
+            .map_err(|e| Stopped::wrap(defect("batch", e).into()))?
+            .map_err(Stopped::wrap)?;
         let progress = AuditProgress {
             discovered: p.discovered.into(),
             fetched: p.fetched.into(),
@@ -110,6 +110,6 @@ impl Sink for BatchSink {
                 })
             })
             .await
-            .map_err(Stopped::by)
+            .map_err(Stopped::wrap)
     }
 }

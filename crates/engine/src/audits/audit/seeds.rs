@@ -13,13 +13,13 @@ use crate::{
 };
 
 /// Minimum time left to a resumed audit, so that it can read what it had saved.
-const LEFT: Duration = Duration::from_secs(60);
+const MIN_TIME_LEFT: Duration = Duration::from_secs(60);
 
 /// Returns the time since the start of an audit, interruptions included, because `longest` counts from the start; at most
-/// `longest` less [`LEFT`].
+/// `longest` less [`MIN_TIME_LEFT`].
 pub(super) fn elapsed(audit: &Audit, now: Instant, longest: Duration) -> Duration {
     let since = audit.started_at.map_or(0, |at| now.millis() - at.millis());
-    Duration::from_millis(u64::try_from(since).unwrap_or(0)).min(longest.saturating_sub(LEFT))
+    Duration::from_millis(u64::try_from(since).unwrap_or(0)).min(longest.saturating_sub(MIN_TIME_LEFT))
 }
 
 /// Returns the last answer for robots.txt while it may still be used (RFC 9309 section 2.4).

@@ -27,11 +27,11 @@ use crate::{
 };
 
 /// Batches whose validators are read at once when an audit begins.
-const PORTION: u32 = 256;
+const BATCHES_PER_READ: u32 = 256;
 /// Pages whose validators are kept, some 80 bytes each.
-const LISTED: usize = 4_096;
+const MAX_LISTED_PAGES: usize = 4_096;
 /// Pages whose facts are kept, some 10 kB each.
-const READ: usize = 768;
+const MAX_CACHED_PAGES: usize = 768;
 
 /// Stored form of the validators of the pages of a batch.
 #[derive(Serialize, Deserialize)]
@@ -145,7 +145,8 @@ pub(super) async fn load(
     };
     let (mut places, mut from) = (Vec::new(), 0);
     loop {
-        let lists = crawls::list_validators(&mut db.read().await?, scope, previous, from, PORTION).await?;
+        let lists =
+            crawls::list_validators(&mut db.read().await?, scope, previous, from, BATCHES_PER_READ).await?;
         let Some((last, _)) = lists.last() else { break };
         from = last + 1;
         let found = tokio::task::spawn_blocking(move || found(&lists, reader));
@@ -164,8 +165,8 @@ pub(super) async fn load(
         places,
         with_texts,
         texts,
-        lists: Mutex::new(Recent::new(LISTED)),
-        batches: Mutex::new(Recent::new(READ)),
+        lists: Mutex::new(Recent::new(MAX_LISTED_PAGES)),
+        batches: Mutex::new(Recent::new(MAX_CACHED_PAGES)),
     })))
 }
 

@@ -33,7 +33,7 @@ use crate::{
 };
 
 /// Sections of an article, at most.
-const MOST_SECTIONS: usize = 8;
+const MAX_SECTIONS: usize = 8;
 
 /// Writer of an article, with its input.
 pub(super) struct Writer<'a> {
@@ -148,7 +148,7 @@ impl Writer<'_> {
                 points: Vec::new(),
             });
         }
-        outline.sections.truncate(MOST_SECTIONS);
+        outline.sections.truncate(MAX_SECTIONS);
         Ok(outline)
     }
 

@@ -19,7 +19,7 @@ use super::super::{JobContext, JobError};
 use crate::audits::{page_texts, stored_batch::unpack};
 
 /// Candidates whose texts are compared with the post.
-const MOST: usize = 200;
+const MAX_CANDIDATES: usize = 200;
 /// Rows asked for at once.
 const ROWS: u32 = 1_000;
 /// Keywords of a cluster that are looked at.
@@ -161,7 +161,7 @@ async fn published(
             let names = row.keyword.iter().chain(&row.title).map(String::as_str);
             let keywords = wanted.found(names);
             let Some(url) = row.published_url else { continue };
-            if keywords.is_empty() || !wanted.is_spoken(&row.language) || found.len() == MOST {
+            if keywords.is_empty() || !wanted.is_spoken(&row.language) || found.len() == MAX_CANDIDATES {
                 continue;
             }
             let record = posts::get(&mut db.read().await?, scope, row.id).await?;
@@ -217,7 +217,7 @@ async fn crawled(
     let mut chosen = Vec::new();
     for (number, mut pages) in found {
         pages.retain(|(_, page)| !page.keywords.is_empty());
-        pages.truncate(MOST - chosen.len());
+        pages.truncate(MAX_CANDIDATES - chosen.len());
         if pages.is_empty() {
             continue;
         }

@@ -23,9 +23,9 @@ use super::{
 use crate::audits::stored_batch::unpack;
 
 /// Items of brand data, at most (domain rule).
-const MOST_ITEMS: u32 = 2_000;
+const MAX_ITEMS: u32 = 2_000;
 /// Pages near the topic that are looked at more closely.
-const MOST_PAGES: usize = 500;
+const MAX_PAGES: usize = 500;
 
 /// Gathers it: keyword, brand data, pages of the last audit, questions.
 pub(super) async fn gather(job: &JobContext, post: &Post) -> Result<Material, JobError> {
@@ -72,7 +72,7 @@ async fn items<T: DeserializeOwned>(
     scope: ProjectScope,
     resource: Resource,
 ) -> Result<Vec<Item<T>>, JobError> {
-    Ok(brand::list(tx, scope, resource, None, MOST_ITEMS).await?)
+    Ok(brand::list(tx, scope, resource, None, MAX_ITEMS).await?)
 }
 
 /// Returns questions about a topic, made from the question patterns of the language.
@@ -112,12 +112,12 @@ async fn pages(job: &JobContext, topic: &str, language: &str) -> Result<Vec<OwnP
         let pages = unpack(&data)?.pages;
         let pages = pages.iter().filter(|page| indexable.contains_key(&*page.url));
         found.extend(pages.filter_map(|page| own(page, language)).filter(&near));
-        if found.len() >= MOST_PAGES {
+        if found.len() >= MAX_PAGES {
             break;
         }
         tokio::task::yield_now().await;
     }
-    found.truncate(MOST_PAGES);
+    found.truncate(MAX_PAGES);
     Ok(found)
 }
 

@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// Pages that are read.
-const MOST: usize = 10;
+const MAX_PAGES: usize = 10;
 /// Bytes kept of the text of each.
 const TEXT: usize = 20 * 1024;
 /// Time for each, its robots.txt included.
@@ -81,7 +81,7 @@ fn addresses(order: &Order, brief: &Brief) -> Vec<String> {
         .filter(|source| source.contains("://") && !own.contains(&source.as_str()));
     let mut all: Vec<String> = Vec::new();
     for url in order.sources.iter().chain(of_brand) {
-        if all.len() < MOST && !all.contains(url) {
+        if all.len() < MAX_PAGES && !all.contains(url) {
             all.push(url.clone());
         }
     }

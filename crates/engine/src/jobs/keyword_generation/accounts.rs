@@ -29,11 +29,11 @@ pub(crate) const ACCOUNTS: [KeywordSource; 5] = [
 ];
 
 /// Rows of one account that are looked at.
-const MOST_ROWS: usize = 1_000;
+const MAX_ROWS: usize = 1_000;
 /// Runs of a job that wait for an account that is not there or asks for patience.
 const PATIENT_RUNS: i64 = 3;
 /// Texts that the search box is asked about, and how long its answers are used again.
-const MOST_SUGGESTIONS: usize = 200;
+const MAX_SUGGESTIONS: usize = 200;
 const SUGGESTIONS_LAST_MILLIS: i64 = 7 * 86_400_000;
 /// Tokens of a model's answer.
 const CANDIDATE_TOKENS: u32 = 2_000;
@@ -205,7 +205,7 @@ fn merged(rows: Vec<Row>) -> Vec<Row> {
             first.clicks = sum(first.clicks, row.clicks);
             first.impressions = sum(first.impressions, row.impressions);
             first.ctr = None;
-        } else if merged.len() < MOST_ROWS {
+        } else if merged.len() < MAX_ROWS {
             places.insert(text, merged.len());
             merged.push(row);
         }
@@ -280,7 +280,7 @@ fn expansions(seeds: &[String], language: &str) -> Vec<String> {
     for letter in 'a'..='z' {
         all.extend(seeds.iter().map(|seed| format!("{seed} {letter}")));
     }
-    all.truncate(MOST_SUGGESTIONS);
+    all.truncate(MAX_SUGGESTIONS);
     all
 }
 

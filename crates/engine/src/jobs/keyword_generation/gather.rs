@@ -33,11 +33,11 @@ use crate::{
 };
 
 /// Items of brand data, at most (domain rule).
-const MOST_ITEMS: u32 = 2_000;
+const MAX_ITEMS: u32 = 2_000;
 /// Own pages that are read.
-const MOST_PAGES: usize = 5_000;
+const MAX_PAGES: usize = 5_000;
 /// Competitors that are looked at, and pages of each.
-const MOST_COMPETITORS: usize = 10;
+const MAX_COMPETITORS: usize = 10;
 const COMPETITOR_PAGES: u32 = 5;
 const COMPETITOR_TIME: Duration = Duration::from_secs(30);
 
@@ -130,7 +130,7 @@ pub(super) async fn gather(
             let StoredBatch {
                 discovered, pages, ..
             } = unpack(&data)?;
-            let texts = if gathered.pages.len() < MOST_PAGES {
+            let texts = if gathered.pages.len() < MAX_PAGES {
                 page_texts::load(db, scope, audit, number).await?
             } else {
                 HashMap::new()
@@ -146,7 +146,7 @@ pub(super) async fn gather(
                     let named = html.links.iter().filter(|link| !link.anchor.is_empty());
                     links.extend(named.filter_map(|link| Some((link.target?, link.anchor.to_owned()))));
                 }
-                if gathered.pages.len() < MOST_PAGES
+                if gathered.pages.len() < MAX_PAGES
                     && let Some(read) = SitePage::from_facts(&page, texts.get(&page.id).map(String::as_str))
                 {
                     places.insert(page.id, gathered.pages.len());
@@ -187,7 +187,7 @@ async fn items<T: serde::de::DeserializeOwned>(
     scope: ProjectScope,
     resource: Resource,
 ) -> Result<Vec<T>, JobError> {
-    let items: Vec<Item<T>> = brand::list(tx, scope, resource, None, MOST_ITEMS).await?;
+    let items: Vec<Item<T>> = brand::list(tx, scope, resource, None, MAX_ITEMS).await?;
     Ok(items.into_iter().map(|item| item.data).collect())
 }
 
@@ -200,7 +200,7 @@ pub(super) async fn competitor_pages(
     let clock = job.engine.clock.clone();
     let now: crawl::Clock = Arc::new(move || clock.now().millis());
     let mut read = Vec::new();
-    for competitor in competitors.iter().filter(|c| c.active).take(MOST_COMPETITORS) {
+    for competitor in competitors.iter().filter(|c| c.active).take(MAX_COMPETITORS) {
         let Ok(start) = Url::parse(&start_url(&competitor.domain)) else {
             continue;
         };

@@ -8,16 +8,16 @@ use searchwright_store::integrations;
 use serde_json::Value;
 
 use super::{
-    CREATE, LOOKS, MISSED_FOR, MISSES, MOST_ATTEMPTS, PATIENCE, View, error,
+    CREATE, FIRST_RETRY_MILLIS, LOOKUP_WAITS_MILLIS, MAX_ATTEMPTS, MISSED_FOR, MISSES, View, error,
     outcome::{failed, refused},
     problem, record_outcome, save,
 };
 use crate::jobs::{JobContext, JobError};
 
 /// Longest `Retry-After` of a provider that is followed.
-const LONGEST_PAUSE: Duration = Duration::from_hours(1);
+const MAX_PAUSE: Duration = Duration::from_hours(1);
 /// Milliseconds for which a provider may postpone an attempt in total.
-const LONGEST_PATIENCE: i64 = 24 * 3_600_000;
+const MAX_PATIENCE: i64 = 24 * 3_600_000;
 
 /// Handles a failed request. The next step depends on whether it may have been carried out.
 pub(super) async fn troubled(
@@ -59,32 +59,32 @@ pub(super) async fn troubled(
         }
         Trouble::NotNow { after, .. } => {
             let waited = now.millis() - view.attempt.created_at.millis();
-            if job.leased.attempt >= MOST_ATTEMPTS || waited > LONGEST_PATIENCE {
+            if job.leased.attempt >= MAX_ATTEMPTS || waited > MAX_PATIENCE {
                 return refused(job, view, trouble).await;
             }
-            let wait = after.map_or_else(|| job.backoff(PATIENCE), asked);
+            let wait = after.map_or_else(|| job.backoff(FIRST_RETRY_MILLIS), asked);
             view.attempt.state = PublicationState::Pending;
             view.attempt.next_check_at = Some(now.plus_millis(wait));
             save(job, &view).await?;
             Err(match after {
                 Some(_) => JobError::Wait(wait),
-                None => JobError::Retry(PATIENCE),
+                None => JobError::Retry(FIRST_RETRY_MILLIS),
             })
         }
         Trouble::Refused { .. } => refused(job, view, trouble).await,
     }
 }
 
-/// Returns the milliseconds that a provider asked for, at most [`LONGEST_PAUSE`]: one header must not delay a post for days.
+/// Returns the milliseconds that a provider asked for, at most [`MAX_PAUSE`]: one header must not delay a post for days.
 fn asked(after: Duration) -> i64 {
-    after.min(LONGEST_PAUSE).as_millis() as i64
+    after.min(MAX_PAUSE).as_millis() as i64
 }
 
 /// Handles an unknown outcome: the post is looked up again after a while, and in the end left to a person.
 async fn uncertain(job: &JobContext, mut view: View, at_least: i64) -> Result<Value, JobError> {
     let now = job.engine.clock.now();
     view.attempt.state = PublicationState::Uncertain;
-    let wait = LOOKS
+    let wait = LOOKUP_WAITS_MILLIS
         .get(view.attempt.checks as usize)
         .copied()
         .map(|wait| wait.max(at_least));

@@ -11,9 +11,9 @@ use tempfile::TempDir;
 use crate::error::{Trouble, Why};
 
 /// Largest file that is read as a post.
-const LARGEST: usize = 2 << 20;
+const MAX_FILE_BYTES: usize = 2 << 20;
 /// Files of a folder that are looked at.
-const MOST_FILES: usize = 20_000;
+const MAX_FILES: usize = 20_000;
 
 /// Location of a repository, and the credentials to reach it.
 #[derive(Clone, Default)]
@@ -144,7 +144,7 @@ impl Repository {
             return Ok(Vec::new());
         };
         let mut texts = Vec::new();
-        for entry in listed.split(|b| *b == 0).take(MOST_FILES) {
+        for entry in listed.split(|b| *b == 0).take(MAX_FILES) {
             // mode, kind and id, then a tab and the name
             let entry = text(entry);
             let Some((head, name)) = entry.split_once('\t') else {
@@ -257,7 +257,7 @@ impl Repository {
 
 /// A file as the text of a post.
 pub(super) fn as_text(bytes: &[u8]) -> String {
-    text(&bytes[..bytes.len().min(LARGEST)])
+    text(&bytes[..bytes.len().min(MAX_FILE_BYTES)])
 }
 
 fn text(bytes: &[u8]) -> String {

@@ -19,7 +19,7 @@ use website::Website;
 
 const PAGES: u32 = 300;
 /// Links shown of a page, to it and from it.
-const MOST_LINKS: u64 = 50;
+const MAX_LINKS: u64 = 50;
 
 /// Evidence by check and URL.
 type Findings = BTreeMap<String, BTreeMap<String, Value>>;
@@ -139,8 +139,8 @@ impl Auditor {
             let total = &page["linksIn"]["total"];
             let mut from = member(&page["linksIn"], &["url", "anchor", "followable"]);
             from.sort_by_key(Value::to_string);
-            let shown = (from.len() as u64) < MOST_LINKS || *total == MOST_LINKS;
-            assert!(shown || total.as_u64() > Some(MOST_LINKS), "{page}");
+            let shown = (from.len() as u64) < MAX_LINKS || *total == MAX_LINKS;
+            assert!(shown || total.as_u64() > Some(MAX_LINKS), "{page}");
             let to = member(&page["linksOut"], &["url", "anchor", "statusCode", "failure"]);
             (text(&page["url"]), json!([total, shown.then_some(from), to]))
         };

@@ -5,7 +5,7 @@ use schemars::json_schema;
 use searchwright_providers::{Data, Form, Prompt};
 use searchwright_writing::brief::Fact;
 
-use super::{DESCRIPTION, EXCERPT, MOST_SECTIONS, Outline, OutlineSection, Writer};
+use super::{DESCRIPTION, EXCERPT, MAX_SECTIONS, Outline, OutlineSection, Writer};
 
 /// Tokens of an answer, at most.
 const OUTLINE_TOKENS: u32 = 1_500;
@@ -13,14 +13,14 @@ const SECTION_TOKENS: u32 = 1_500;
 const EDIT_TOKENS: u32 = 8_000;
 const META_TOKENS: u32 = 500;
 /// Bytes of the material that a model reads, and of each page of others.
-const MOST_MATERIAL: usize = 40_000;
-const MOST_OF_SOURCE: usize = 6_000;
+const MAX_MATERIAL: usize = 40_000;
+const MAX_OF_SOURCE: usize = 6_000;
 
 impl Writer<'_> {
     pub(super) fn ask_for_outline(&self) -> Prompt {
         let brief = self.brief;
         let instructions = format!(
-            "{} Outline it: a title of 30 to 60 characters that begins with the topic, and two to {MOST_SECTIONS} sections of {} to {} words \
+            "{} Outline it: a title of 30 to 60 characters that begins with the topic, and two to {MAX_SECTIONS} sections of {} to {} words \
              in all. One heading asks a question. Headings that suit are the lines of \"headings\". The points of a \
              section name what of the material it tells.",
             self.task(),
@@ -138,7 +138,7 @@ impl Writer<'_> {
             text: format!(
                 "{}\n{}",
                 known.name,
-                &known.text[..known.text.floor_char_boundary(MOST_OF_SOURCE)]
+                &known.text[..known.text.floor_char_boundary(MAX_OF_SOURCE)]
             ),
         });
         std::iter::once(self.known()).chain(pages).collect()
@@ -150,7 +150,7 @@ impl Writer<'_> {
         let facts = brief.sections.iter().flat_map(|section| &section.facts);
         for Fact { text: fact, source } in facts.chain(&brief.pages) {
             let line = format!("- {fact} (source: {source})\n");
-            if text.len() + line.len() > MOST_MATERIAL {
+            if text.len() + line.len() > MAX_MATERIAL {
                 break;
             }
             text += &line;

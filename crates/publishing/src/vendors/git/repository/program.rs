@@ -18,7 +18,7 @@ use super::{
 use crate::error::{Cause, Trouble, Why};
 
 /// Longest a command may take.
-const LONGEST: Duration = Duration::from_secs(90);
+const MAX_DURATION: Duration = Duration::from_secs(90);
 
 /// Our name in commits.
 const IDENTITY: [(&str, &str); 4] = [
@@ -193,7 +193,7 @@ fn finish(command: Command, input: &[u8]) -> Result<Option<Output>, Trouble> {
         let group = child.id();
         let end = async { tokio::join!(feed, child.wait_with_output()).1 };
         tokio::pin!(end);
-        if let Ok(done) = tokio::time::timeout(LONGEST, &mut end).await {
+        if let Ok(done) = tokio::time::timeout(MAX_DURATION, &mut end).await {
             return done.map(Some).map_err(failed);
         }
         if let Some(group) = group {
