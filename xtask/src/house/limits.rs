@@ -12,7 +12,7 @@ pub(super) const MAX_RING_FILES: usize = 4;
 pub(super) const MAX_ARCHITECTURE_WORDS: usize = 1_066;
 
 /// Lines of README.md.
-pub(super) const MAX_README_LINES: usize = 146;
+pub(super) const MAX_README_LINES: usize = 145;
 
 /// Counts that a crate may not exceed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,6 @@ const GOALS: CrateLimits = CrateLimits {
 const LIMITS: &[CrateLimits] = &[
     CrateLimits {
         name: "engine",
-        vague_names: 1,
         tuple_parameters: 5,
         ..GOALS
     },

@@ -104,7 +104,7 @@ async fn stopped(database: &str, waits: bool) {
     let read = bench.get("P/pages?limit=100").await.json();
     let of = read["data"].as_array().unwrap().iter();
     let a = of.clone().find(|page| page["id"] == title["page_id"]).unwrap();
-    let seen = [page, bench.clock.id()].map(|id| pages::CrawledPage {
+    let seen = [page, bench.clock.id()].map(|id| pages::PageRow {
         id,
         page: serde_json::from_value(a.clone()).unwrap(),
         crawled_at: now,
