@@ -215,7 +215,7 @@ impl Tools {
         let mut arguments = request.arguments.unwrap_or_default();
         if endpoint.meta.in_project() && !arguments.contains_key("projectId") {
             let Credential::Key(key) = &credential;
-            arguments.insert("projectId".to_owned(), key.project.id.clone().into());
+            arguments.insert("projectId".to_owned(), key.project.id.into());
         }
         let places = operations::enter(&self.app)
             .and_then(|turn| Ok((turn, operations::enter_as(&self.app, &credential)?)));
