@@ -168,7 +168,7 @@ pub(crate) fn website(text: &str, narrowed: &str) -> Result<Url, CliError> {
             ),
         );
         return Err(refused.hint(match url.path() {
-            "/" => format!("name {origin}"),
+            "/" => format!("give {origin}"),
             path => format!("give {origin}; to audit a part of it, run `{narrowed} '{path}*'`"),
         }));
     }

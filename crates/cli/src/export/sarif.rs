@@ -168,11 +168,13 @@ mod tests {
     use super::Results;
 
     /// SARIF 2.1.0, 3.20.14.
+    const ID: &str = "01936f31-5f0b-7a01-9d3c-6f5e4d3c2b1a";
+
     #[test]
     fn an_audit_that_saw_hardly_anything_was_no_success() {
         let ended = |status: &str, termination: &str| -> Audit {
             let audit = json!({
-                "id": "a", "projectId": "p", "jobId": "j", "status": status, "trigger": "manual",
+                "id": ID, "projectId": ID, "jobId": ID, "status": status, "trigger": "manual",
                 "startUrl": "https://example.com/", "config": { "maxPages": 9, "maxDepth": 9 },
                 "rulesetVersion": "1.0.0", "normalizationVersion": 1, "requestedAt": "2026-11-21T10:00:00.000Z",
                 "progress": { "discovered": 9, "fetched": 9, "queued": 0, "failed": 0, "blocked": 0 },

@@ -172,7 +172,7 @@ fn fingerprints_are_the_same_in_every_run() {
 fn more_than_a_website_is_not_cut_to_one() {
     let (user, site) = (User::new(), website());
     let page = format!("{site}/gone");
-    let way_out = format!("name {site}");
+    let way_out = format!("give {site}");
     for command in [&["audits", "run"][..], &["try", "--once"]] {
         let named = |target: &str| user.run(&[command, &[target]].concat());
         named(&page).refuses(2, &["TARGET", &way_out, "--include '/gone*'"]);
