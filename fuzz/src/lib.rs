@@ -8,7 +8,7 @@ use searchwright_site::{
     checks::{Check, Context, Finding, Rules, TOGETHER, evaluate, evaluate_site},
     crawl::{Batch, Config, Sink, SinkError, Termination, crawl},
     fetch::{Connection, Fetch, Fetched, Request, Response},
-    graph::{CrawlSummary, GraphBuilder, KnownRuns, PageFlags},
+    graph::{CrawlSummary, GraphBuilder, PageFlags},
     origin::Origin,
     page::{At, Intern, Limits, PageFacts, UrlId, read},
     robots::{Robots, TOKEN},
@@ -137,7 +137,6 @@ pub fn judge_page(facts: &PageFacts, table: UrlTable) -> Vec<Finding> {
         origin: &origin,
         traps: Vec::new(),
         complete: true,
-        runs: KnownRuns::default(),
     };
     let index = builder.finish(table, ends);
     let rules = Rules::default();
@@ -161,7 +160,7 @@ pub fn judge_bounded(facts: &PageFacts, table: UrlTable) {
 fn ask(pages: &[PageFacts], home: Option<&PageFacts>, context: &Context<'_>) -> Vec<Finding> {
     let (mut found, mut failed) = (Vec::new(), Vec::<&Check>::new());
     for pages in pages.chunks(TOGETHER) {
-        for evaluated in evaluate(pages, &[], context) {
+        for evaluated in evaluate(pages, context) {
             found.extend(evaluated.findings);
             failed.extend(evaluated.failed);
         }
