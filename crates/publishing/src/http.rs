@@ -183,9 +183,20 @@ impl Server {
         }
     }
 
+    /// Returns a refusal with the provider's own message, cut and without secrets.
+    pub fn refusal(&self, why: Why, message: &str) -> Trouble {
+        Trouble::Refused {
+            why,
+            said: excerpt(message, &self.secrets()),
+        }
+    }
+
     fn trouble(&self, error: &RequestError, writes: bool) -> Trouble {
-        let secrets: Vec<&str> = self.secrets.iter().map(String::as_str).collect();
-        Trouble::from_request(error, writes, &secrets)
+        Trouble::from_request(error, writes, &self.secrets())
+    }
+
+    fn secrets(&self) -> Vec<&str> {
+        self.secrets.iter().map(String::as_str).collect()
     }
 }
 

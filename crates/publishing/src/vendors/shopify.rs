@@ -210,11 +210,11 @@ impl Shopify {
         let shop = self.shop().await?;
         let variables = json!({ "keys": self.keys(), "id": id, "article": article });
         let data = self.write(queries::UPDATE, variables).await?;
-        self.done(&shop, &data, "articleUpdate")
+        self.done(&shop, &data, "articleUpdate").await
     }
 
     /// Reads the result of a mutation, or the reason why Shopify did not carry it out.
-    fn done(&self, shop: &Shop, data: &Value, name: &str) -> Result<Remote, Trouble> {
+    async fn done(&self, shop: &Shop, data: &Value, name: &str) -> Result<Remote, Trouble> {
         let Some(payload) = data.get(name).filter(|payload| payload.is_object()) else {
             return Err(unreadable());
         };
@@ -224,7 +224,7 @@ impl Shopify {
                 _ => Why::Invalid,
             };
             let said = text(error, "/message").unwrap_or("it is not said why");
-            return Err(Trouble::because(why, said));
+            return Err(self.server().await?.refusal(why, said));
         }
         let made = payload
             .get("article")
@@ -362,7 +362,7 @@ impl Publisher for Shopify {
                 json!({ "keys": self.keys(), "article": article }),
             )
             .await?;
-        self.done(&shop, &data, "articleCreate")
+        self.done(&shop, &data, "articleCreate").await
     }
 
     async fn update(&self, remote: &Remote, item: &Item) -> Result<Remote, Trouble> {

@@ -235,7 +235,7 @@ impl Webflow {
         match list(&sent, "/publishedItemIds").iter().any(|done| done == id) {
             true => Ok(()),
             false => match text(&sent, "/errors/0") {
-                Some(error) => Err(Trouble::because(Why::Invalid, error)),
+                Some(error) => Err(self.server.refusal(Why::Invalid, error)),
                 None => Err(unreadable()),
             },
         }

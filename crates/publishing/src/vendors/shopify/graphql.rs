@@ -14,7 +14,7 @@ const GRAPHQL: &str = "/admin/api/2026-10/graphql.json";
 const TOKEN: HeaderName = HeaderName::from_static("x-shopify-access-token");
 
 impl Shopify {
-    async fn server(&self) -> Result<&Server, Trouble> {
+    pub(super) async fn server(&self) -> Result<&Server, Trouble> {
         self.server
             .get_or_try_init(|| async {
                 let server = Server::new(self.client.clone(), &self.base);
@@ -61,15 +61,14 @@ impl Shopify {
 
     pub(super) async fn ask(&self, query: &str, variables: Value) -> Result<Value, Trouble> {
         let body = json!({ "query": query, "variables": variables });
-        let answer = self.server().await?.ask(GRAPHQL, &body).await?;
-        let data = understood(answer, false)?;
-        Ok(data)
+        let server = self.server().await?;
+        understood(server, server.ask(GRAPHQL, &body).await?, false)
     }
 
     pub(super) async fn write(&self, query: &str, variables: Value) -> Result<Value, Trouble> {
         let body = json!({ "query": query, "variables": variables });
-        let answer = self.server().await?.write(Method::POST, GRAPHQL, &body).await?;
-        understood(answer, true)
+        let server = self.server().await?;
+        understood(server, server.write(Method::POST, GRAPHQL, &body).await?, true)
     }
 }
 
@@ -82,7 +81,7 @@ pub(super) fn unreadable() -> Trouble {
 }
 
 /// The data of an answer, or what its errors mean: GraphQL says all of them with status 200.
-fn understood(answer: Answer, writes: bool) -> Result<Value, Trouble> {
+fn understood(server: &Server, answer: Answer, writes: bool) -> Result<Value, Trouble> {
     let error = list(&answer.body, "/errors").first();
     let Some(error) = error else {
         let data = answer.body.get("data").filter(|data| data.is_object());
@@ -98,7 +97,7 @@ fn understood(answer: Answer, writes: bool) -> Result<Value, Trouble> {
             cause: Cause::RateLimited,
             after: None,
         },
-        Some("ACCESS_DENIED") => Trouble::because(Why::Permission, said),
+        Some("ACCESS_DENIED") => server.refusal(Why::Permission, said),
         Some("INTERNAL_SERVER_ERROR" | "TIMEOUT") if writes => Trouble::Unclear {
             cause: Cause::Status,
             status: Some(200),
@@ -107,6 +106,6 @@ fn understood(answer: Answer, writes: bool) -> Result<Value, Trouble> {
             cause: Cause::Status,
             after: None,
         },
-        _ => Trouble::because(Why::Invalid, said),
+        _ => server.refusal(Why::Invalid, said),
     })
 }

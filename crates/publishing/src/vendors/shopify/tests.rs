@@ -170,6 +170,23 @@ async fn an_old_link_leads_to_what_is_renamed() {
 }
 
 #[tokio::test]
+async fn messages_that_come_with_a_success_are_cut_and_show_no_secret() {
+    let said = format!("shpat_1234 is no token\n{}", "é".repeat(999));
+    let graphql = json!({ "errors": [{ "message": said, "extensions": { "code": "ACCESS_DENIED" } }] });
+    let user =
+        json!({ "data": { "articleCreate": { "article": null, "userErrors": [{ "message": said }] } } });
+    for answer in [graphql, user] {
+        let server = Fake::new(vec![shop(), Script::json(200, &answer)]).await;
+        let refused = SHOPIFY.open(&server.url).create(&item()).await.unwrap_err();
+        let Trouble::Refused { said: Some(said), .. } = refused else {
+            panic!("{refused:?}");
+        };
+        assert!(said.starts_with("[secret] is no token é"), "{said}");
+        assert_eq!(said.chars().count(), 300);
+    }
+}
+
+#[tokio::test]
 async fn errors_that_come_with_a_success_are_errors() {
     let error = |code: &str| json!({ "errors": [{ "message": "no", "extensions": { "code": code } }] });
     let user = json!({ "data": { "articleCreate": { "article": null,

@@ -75,7 +75,7 @@ impl Interface {
 
     /// Returns the reason why neither address answers as WordPress does.
     fn silence(&self, pretty: Answer, plain: &Answer) -> Trouble {
-        let unreadable = |said: String| Trouble::because(Why::Unreadable, said);
+        let unreadable = |said: String| self.server.refusal(Why::Unreadable, &said);
         // In maintenance, or asked too often.
         if matches!(pretty.status, 429 | 500..=599) {
             return match self.server.judged(pretty, false) {
@@ -124,7 +124,7 @@ impl Interface {
     /// A success, or what WordPress means by its status and its own codes.
     pub fn judged(&self, answer: Answer, writes: bool) -> Result<Answer, Trouble> {
         let because = |why| match text(&answer.body, "/message") {
-            Some(said) => Trouble::because(why, said),
+            Some(said) => self.server.refusal(why, said),
             None => Trouble::refused(why),
         };
         match code(&answer) {
