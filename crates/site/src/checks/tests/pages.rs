@@ -18,7 +18,7 @@ fn page(id: &'static str, bad: &str, good: &str) -> Case {
     }
 }
 
-/// The same page under two URLs.
+/// Case of one page under two URLs.
 fn address(id: &'static str, bad: &str, good: &str) -> Case {
     let html = "<html lang=en><p>x";
     Case {
