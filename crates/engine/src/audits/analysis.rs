@@ -32,7 +32,7 @@ use searchwright_contract::{
     ids::{AuditId, IssueId, PageId},
 };
 use searchwright_site::{
-    checks::{self, Rules, Severity},
+    checks::{self, FetchVerdict, Rules, Severity},
     crawl::{Ending, Termination},
     graph::SiteGraph,
     page::UrlId,
@@ -227,8 +227,7 @@ impl<'j> Analysis<'j> {
         }
         drop(batches);
         let evaluate = async { Ok(evaluators.join_all().await) };
-        let ((), evaluated) = tokio::try_join!(load, evaluate)
-            .inspect_err(|error| tracing::debug!(?error, "batches cannot be evaluated"))?;
+        let ((), evaluated) = tokio::try_join!(load, evaluate)?;
         let shared = self.shared.clone();
         let summed = tokio::task::spawn_blocking(move || sum_up(evaluated, &shared)).await;
         summed.map_err(|e| defect("analysis", e))?
@@ -258,85 +257,20 @@ impl<'j> Analysis<'j> {
         site_findings: Vec<issues::Finding>,
         snapshot: AuditSnapshot,
     ) -> Result<Option<u8>, JobError> {
-        let Self {
-            job,
-            audit: audited,
-            termination,
-            shared,
-            measured,
-            ..
-        } = self;
+        self.write_issues(&sums, site_findings).await?;
+        let (job, audit, termination) = (self.job, self.audit, self.termination);
         let (db, scope) = (&job.engine.db, job.leased.scope);
-        let AnalyzedAudit {
-            id: audit,
-            began,
-            previous,
-            ..
-        } = audited;
-        let project = scope.project();
-        let now = job.engine.clock.now();
-        let clock = job.engine.clock.clone();
-        let rules = shared.rules.clone();
-        sums.totals.issues = sums.issues();
-        let complete = termination == Termination::Complete;
-        let AuditSnapshot { pages, mut found } = snapshot;
-        let before = match previous {
-            Some(previous) => &rules::load(&mut db.read().await?, scope, previous).await?,
-            None => &rules,
-        };
-        let (mut summaries, mut others) = (Vec::new(), Vec::new());
-        for check in checks::registry() {
-            let id = issue_id(project, check.id);
-            match sums.weighed(check) {
-                Some(weighed) => summaries.push(summary(check, id, weighed.severity, weighed.impact())),
-                None => others.push((id, wire_name(&rules.severity(check)))),
-            }
-        }
-        let status = if complete {
-            AuditStatus::Completed
-        } else {
-            AuditStatus::Partial
-        };
-        job.write_fenced(move |tx, scope| {
-            Box::pin(async move {
-                issues::record_findings(
-                    tx,
-                    scope,
-                    audit,
-                    site_findings,
-                    EvidenceCutoff::from_start(began),
-                    now,
-                )
-                .await?;
-                issues::upsert(tx, scope, summaries, now).await?;
-                issues::update_severities(tx, scope, others).await
-            })
-        })
-        .await?;
-        let unproven = {
-            let proofs = Proofs {
-                index: shared.index.clone(),
-                origin: shared.origin.clone(),
-                project,
-                began,
-                told: take(&mut sums.told).into_iter().collect(),
-                measured,
-                unproven: take(&mut sums.unproven),
-            };
-            // so that the index of the crawl is dropped together with the proofs, which frees hundreds of megabytes on a large site
-            drop(shared);
-            let dependencies = DependencyCheck::new(&proofs.index, &proofs.origin);
-            let by_issue = proofs.by_issue(&rules, before);
-            let audit = AuditRef { id: audit, began };
-            reconcile(job, audit, &by_issue, &dependencies, now).await?
-        };
+        let rules = self.shared.rules.clone();
+        let told = take(&mut sums.told).into_iter().collect();
+        let unproven = self.reconcile(told, take(&mut sums.unproven)).await?;
         // Occurrences without a verdict count as before. The findings do not say which pages these concern, so the score is
         // computed from the ledger.
         let reckoned = if unproven.values().all(Vec::is_empty) {
             None
         } else {
-            reckon(db, scope, audit, previous, &rules).await?
+            reckon(db, scope, audit.id, audit.previous, &rules).await?
         };
+        let AuditSnapshot { pages, mut found } = snapshot;
         change_counts::carry_unproven(unproven, &mut found);
         let Reckoned {
             health,
@@ -346,7 +280,7 @@ impl<'j> Analysis<'j> {
         } = reckoned.unwrap_or_else(|| Reckoned {
             health: sums.scores.health(),
             categories: scores_by_category(&sums.scores),
-            totals: sums.totals,
+            totals: sums.totals(),
             // the weights of what was found are written with the issues
             weights: Vec::new(),
         });
@@ -356,36 +290,109 @@ impl<'j> Analysis<'j> {
             error_free_pages_pct: health.error_free_pages_pct,
             pages_scored: Some(health.pages_scored),
             category_scores: categories,
-            changes: change_counts::count_changes(db, scope, previous, &pages, &found).await?,
-            score_is_partial: !complete,
+            changes: change_counts::count_changes(db, scope, audit.previous, &pages, &found).await?,
+            score_is_partial: termination != Termination::Complete,
             totals,
             error: None,
         };
-        job.write_unless_canceled(move |tx, scope| {
-            Box::pin(async move {
-                crawls::delete_others(tx, scope, audit).await?;
-                snapshots::save(tx, scope, audit, &pages, found).await?;
-                issues::update_weights(tx, scope, weights).await?;
-                let score = outcome.health_score;
-                if audits::finish(tx, scope, audit, status, outcome, now).await? {
-                    for language in keywords::list_languages(tx, scope).await? {
-                        Job::ClusterKeywords { language }
-                            .enqueue_once(tx, scope, clock.id(), now)
-                            .await?;
-                    }
-                    let version = audits::get(tx, scope, audit).await?.version;
-                    let data =
-                        json!({ "auditId": audit, "version": version, "status": status, "healthScore": score });
-                    events::insert(tx, scope, clock.id(), EventType::AuditCompleted, &data, now).await?;
-                }
-                Ok(())
-            })
-        })
-        .await?;
+        end(job, audit.id, outcome, AuditSnapshot { pages, found }, weights).await?;
         // only now, because until here the titles of the previous audit were looked up
-        persist::delete_older_titles(job, audited).await?;
+        persist::delete_older_titles(job, audit).await?;
         Ok(health.score)
     }
+
+    /// Writes the findings about the site as a whole, and severity and impact of every issue.
+    async fn write_issues(&self, sums: &Sums, site_findings: Vec<issues::Finding>) -> Result<(), JobError> {
+        let (audit, now) = (self.audit, self.job.engine.clock.now());
+        let (mut summaries, mut others) = (Vec::new(), Vec::new());
+        for check in checks::registry() {
+            let id = self.shared.issues.get(check);
+            match sums.weighed(check) {
+                Some(weighed) => summaries.push(summary(check, id, weighed.severity, weighed.impact())),
+                None => others.push((id, wire_name(&self.shared.rules.severity(check)))),
+            }
+        }
+        let cutoff = EvidenceCutoff::from_start(audit.began);
+        let written = self.job.write_fenced(move |tx, scope| {
+            Box::pin(async move {
+                issues::record_findings(tx, scope, audit.id, site_findings, cutoff, now).await?;
+                issues::upsert(tx, scope, summaries, now).await?;
+                issues::update_severities(tx, scope, others).await
+            })
+        });
+        written.await
+    }
+
+    /// Settles the occurrences that were not found again. Returns, by issue, the visited pages without a verdict. The index of
+    /// the crawl is dropped at the end, which frees hundreds of megabytes on a large site.
+    async fn reconcile(
+        self,
+        told: HashMap<PageId, FetchVerdict>,
+        unproven: HashSet<&'static str>,
+    ) -> Result<HashMap<IssueId, Vec<u64>>, JobError> {
+        let Self {
+            job, audit, shared, ..
+        } = self;
+        let scope = job.leased.scope;
+        let before = match audit.previous {
+            Some(previous) => &rules::load(&mut job.engine.db.read().await?, scope, previous).await?,
+            None => &shared.rules,
+        };
+        let proofs = Proofs {
+            index: shared.index.clone(),
+            origin: shared.origin.clone(),
+            project: scope.project(),
+            began: audit.began,
+            told,
+            measured: self.measured,
+            unproven,
+        };
+        let dependencies = DependencyCheck::new(&proofs.index, &proofs.origin);
+        let by_issue = proofs.by_issue(&shared.rules, before);
+        let audit = AuditRef {
+            id: audit.id,
+            began: audit.began,
+        };
+        reconcile(job, audit, &by_issue, &dependencies, job.engine.clock.now()).await
+    }
+}
+
+/// Ends an audit with its outcome, in one transaction.
+async fn end(
+    job: &JobContext,
+    audit: AuditId,
+    outcome: audits::AuditOutcome,
+    snapshot: AuditSnapshot,
+    weights: Vec<issues::IssueWeight>,
+) -> Result<(), JobError> {
+    let (now, clock) = (job.engine.clock.now(), job.engine.clock.clone());
+    let status = if outcome.score_is_partial {
+        AuditStatus::Partial
+    } else {
+        AuditStatus::Completed
+    };
+    let AuditSnapshot { pages, found } = snapshot;
+    let written = job.write_unless_canceled(move |tx, scope| {
+        Box::pin(async move {
+            crawls::delete_others(tx, scope, audit).await?;
+            snapshots::save(tx, scope, audit, &pages, found).await?;
+            issues::update_weights(tx, scope, weights).await?;
+            let score = outcome.health_score;
+            if audits::finish(tx, scope, audit, status, outcome, now).await? {
+                for language in keywords::list_languages(tx, scope).await? {
+                    Job::ClusterKeywords { language }
+                        .enqueue_once(tx, scope, clock.id(), now)
+                        .await?;
+                }
+                let version = audits::get(tx, scope, audit).await?.version;
+                let data =
+                    json!({ "auditId": audit, "version": version, "status": status, "healthScore": score });
+                events::insert(tx, scope, clock.id(), EventType::AuditCompleted, &data, now).await?;
+            }
+            Ok(())
+        })
+    });
+    written.await
 }
 
 /// Merges the results of all evaluators, and evaluates the checks of the site as a whole.

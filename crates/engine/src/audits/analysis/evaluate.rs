@@ -44,7 +44,7 @@ pub(in crate::audits) fn evidence(finding: &checks::Finding) -> String {
 #[derive(Default)]
 pub(super) struct Sums {
     pub(super) scores: Scores,
-    pub(super) totals: AuditTotals,
+    totals: AuditTotals,
     /// Severity and weight of each check that found something.
     weights: ByCheck<Option<Weighed>>,
     /// State of every page, by which audits are compared.
@@ -123,9 +123,12 @@ impl Sums {
         }
     }
 
-    /// Returns the count of checks that found something.
-    pub(super) fn issues(&self) -> u64 {
-        self.weights.0.iter().flatten().count() as u64
+    /// Returns the counts of findings, and of checks that found something.
+    pub(super) fn totals(&self) -> AuditTotals {
+        AuditTotals {
+            issues: self.weights.0.iter().flatten().count() as u64,
+            ..self.totals.clone()
+        }
     }
 
     /// Returns severity and weight of the findings of a check; `None` if it found nothing.
