@@ -127,7 +127,7 @@ impl Sums {
     pub(super) fn totals(&self) -> AuditTotals {
         AuditTotals {
             issues: self.weights.0.iter().flatten().count() as u64,
-            ..self.totals.clone()
+            ..self.totals
         }
     }
 
