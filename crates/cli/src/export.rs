@@ -10,7 +10,6 @@ use searchwright_contract::{
     audits::{Audit, ListAudits},
     ids::{IssueId, ProjectId},
     issues::{Issue, IssueStatus, ListIssues, ListOccurrences, Occurrence},
-    me::GetMe,
 };
 use serde::Serialize;
 
@@ -18,6 +17,7 @@ use crate::{
     Client,
     exit::{CliError, Exit},
     profile::Connection,
+    verbs::project_of,
 };
 
 /// Rows of one request.
@@ -217,7 +217,7 @@ pub async fn run(export: ExportAudit, connection: &Connection) -> Result<Exit, C
     let client = connection.client()?;
     let project_id = match export.project {
         Some(project) => project,
-        None => client.call(&GetMe {}).await?.project.id.to_string(),
+        None => project_of(&client).await?.to_string(),
     };
     let audit = newest_finished(&client, project_id).await?;
     export.target.write(&gather(&client, audit).await?)?;

@@ -6,8 +6,9 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use searchwright_contract::{
     Effect, Meta, Operation,
     audits::{AuditStarted, AuditStatus, GetCurrentAudit, StartAudit},
+    ids::ProjectId,
     jobs::{Job, JobStatus},
-    me::GetMe,
+    me::{GetMe, Me},
     operation::{Visitor, input_schema},
     visit,
 };
@@ -164,6 +165,22 @@ fn about(resource: &str) -> &'static str {
     }
 }
 
+/// Returns the project of an API key. With an OAuth token the project has to be named.
+pub(crate) async fn project_of(client: &Client) -> Result<ProjectId, CliError> {
+    match client.call(&GetMe {}).await? {
+        Me::Key(key) => Ok(key.project.id),
+        Me::Token(token) => {
+            let all: Vec<String> = token
+                .projects
+                .iter()
+                .map(|project| format!("{} {}", project.id, project.domain))
+                .collect();
+            Err(CliError::new(Exit::Usage, "the project is missing")
+                .hint(format!("name one with --project: {}", all.join(", "))))
+        }
+    }
+}
+
 /// Runs a command of the table.
 pub async fn run(
     resource: &str,
@@ -185,7 +202,7 @@ pub async fn run(
     }
     let client = connection.client()?;
     if verb.meta.in_project() && arguments.get("projectId").is_none_or(|p| p == "") {
-        arguments["projectId"] = client.call(&GetMe {}).await?.project.id.into();
+        arguments["projectId"] = project_of(&client).await?.into();
     }
     let project = arguments["projectId"].as_str().unwrap_or_default().to_owned();
     let answer = client.call_raw(&verb.meta, arguments).await?;

@@ -7,6 +7,7 @@ use crate::{
     Instant,
     declare::operation,
     ids::{ActivityId, CredentialId},
+    people::UserRef,
     words::words,
 };
 
@@ -15,6 +16,8 @@ words! {
     CredentialKind {
         /// A project's API key.
         ApiKey = "api_key",
+        /// An OAuth token, by its grant.
+        OauthToken = "oauth",
         /// A single-use page opened by a person, such as the page that connects a provider.
         Page = "page",
         /// The operator, on the server's command line.
@@ -52,6 +55,8 @@ pub struct Activity {
     pub subject: Option<String>,
     /// Credential of the caller, with the name it had at the time.
     pub credential: UsedCredential,
+    /// Person on whose behalf the call was made, with the name at the time; `null` without one.
+    pub user: Option<UserRef>,
     /// Time of the change.
     pub created_at: Instant,
 }
@@ -62,9 +67,9 @@ pub struct UsedCredential {
     /// Kind of the credential.
     #[serde(rename = "type")]
     pub kind: CredentialKind,
-    /// Id of the credential; the nil UUID if none was used.
+    /// Id of the API key or of the OAuth grant; the nil UUID if none was used.
     pub id: CredentialId,
-    /// Label of the credential.
+    /// Label of the API key, or name of the OAuth client.
     #[schemars(example = &"agent")]
     pub name: String,
 }

@@ -50,6 +50,7 @@ codes! {
     ProjectForbidden 403 "project_forbidden" "This project is not accessible with this credential",
     ProjectNotSelected 403 "project_not_selected" "The credential does not select a project",
     InsufficientScope 403 "insufficient_scope" "The credential lacks a scope",
+    InsufficientRole 403 "insufficient_role" "The role of the user does not allow this",
     AgentAutonomyRequired 403 "agent_autonomy_required" "Agent Autonomy is not enabled",
     ConfirmationRequired 403 "confirmation_required" "A person has to confirm this",
     QuotaExceeded 403 "quota_exceeded" "A monthly quota is used up",
@@ -173,6 +174,10 @@ pub struct Problem {
     #[serde(skip)]
     #[schemars(skip)]
     pub retry_after: Option<u32>,
+    /// Whether the credential was sent in a way that is not accepted; answered with a challenge (RFC 6750 section 3).
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub misplaced_credential: bool,
 }
 
 impl Problem {
@@ -190,6 +195,7 @@ impl Problem {
             hint: None,
             extra: serde_json::Map::new(),
             retry_after: None,
+            misplaced_credential: false,
         }
     }
 

@@ -21,7 +21,13 @@ macro_rules! ids {
         $then! {
             /// Id of a project.
             ProjectId;
-            /// Id of an API key or of another credential.
+            /// Id of a workspace.
+            WorkspaceId;
+            /// Id of a person who signs in.
+            UserId;
+            /// Id of a session of a browser.
+            SessionId;
+            /// Id of an API key, of an OAuth grant or of another credential.
             CredentialId;
             /// Id of an entry of the activity log.
             ActivityId;
@@ -35,7 +41,7 @@ macro_rules! ids {
             PageId;
             /// Id of a recheck.
             RecheckId;
-            /// Id of the API key, audit or recheck that changed an occurrence.
+            /// Id of the API key, person, audit or recheck that changed an occurrence.
             ActorId;
             /// Id of a keyword.
             KeywordId;

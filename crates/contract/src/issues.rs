@@ -62,6 +62,8 @@ words! {
     ActorKind {
         /// A caller, identified by API key.
         ApiKey = "api_key",
+        /// A person, or an OAuth client on behalf of one.
+        User = "user",
         /// An audit.
         Audit = "audit",
         /// A recheck.
@@ -260,9 +262,9 @@ pub struct Actor {
     /// Kind of actor.
     #[serde(rename = "type")]
     pub kind: ActorKind,
-    /// Id of the key, audit or recheck; `null` for the service itself.
+    /// Id of the key, person, audit or recheck; `null` for the service itself.
     pub id: Option<ActorId>,
-    /// Current label of the API key.
+    /// Current label of the API key, or name of the person.
     #[schemars(example = &"agent")]
     pub name: Option<String>,
 }

@@ -32,6 +32,7 @@ pub mod occurrences;
 pub mod operation;
 pub mod pages;
 pub mod patch;
+pub mod people;
 pub mod posts;
 pub mod products;
 pub mod projects;
@@ -58,7 +59,7 @@ macro_rules! operations {
     ($then:ident) => {
         $then! {
             me::GetMe => "me.get" GET "/me" -> me::Me, Any, Read, Local, [];
-            projects::GetProject => "project.get" GET "/project" -> projects::Project, ProjectsRead, Read, Local, [];
+            projects::GetProject => "project.get" GET "/project" -> projects::Project, ProjectsRead, Read, Local, [ProjectNotSelected];
             projects::ListProjects => "projects.list" GET "/projects" -> $crate::List<projects::ProjectRef>, ProjectsRead, Read, Local, [InvalidCursor];
             projects::GetProjectById => "projects.get" GET "/projects/{projectId}" -> projects::Project, ProjectsRead, Read, Local, [];
 

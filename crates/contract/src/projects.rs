@@ -3,17 +3,20 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Answer, Head, Instant, declare::operation, ids::ProjectId};
+use crate::{Answer, Head, Instant, declare::operation, ids::ProjectId, people::AgentAutonomy};
 
 operation! {
     /// Returns the project that the API key belongs to.
+    ///
+    /// An OAuth token belongs to no project: list the projects and choose one.
     GetProject {}
 }
 
 operation! {
     /// Lists the projects that the credential can access.
     ///
-    /// An API key has access to one project. Ordered by name.
+    /// An API key has access to one project, an OAuth token to those of the workspaces that its user is a member of now.
+    /// Ordered by name.
     ListProjects {
         /// Projects per page, 1 to 100; default 25.
         #[schemars(range(min = 1, max = 100))]
@@ -79,18 +82,6 @@ pub struct Project {
     pub created_at: Instant,
     /// Time of the last change.
     pub updated_at: Instant,
-}
-
-/// Permissions of agents to act without a person's confirmation, per action. Off unless a person turned them on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct AgentAutonomy {
-    /// Whether agents may publish posts without confirmation.
-    pub publish: bool,
-    /// Whether agents may run tracked prompts without confirmation.
-    pub track: bool,
-    /// Whether agents may change the autopilot without confirmation.
-    pub autopilot: bool,
 }
 
 /// Progress of the setup of a project.

@@ -1,18 +1,29 @@
-//! Operator commands on the server: projects and keys. They work beside a running server.
+//! Operator commands on the server: projects, keys and people. They work beside a running server.
 
 pub mod checks;
 pub mod limits;
 mod oauth_apps;
+pub mod people;
 pub mod providers;
 
-use searchwright_contract::{Code, Instant, Problem, Scope, ids::CredentialId};
+use searchwright_contract::{
+    Code, Instant, Problem, Scope,
+    ids::{CredentialId, WorkspaceId},
+};
 use searchwright_store::{
-    Error,
+    Error, Tx,
     admin::{self, NewKey, NewProject},
+    workspaces,
 };
 use uuid::Uuid;
 
-use crate::{Engine, call::fault, domain, failure::Result, keys};
+use crate::{
+    Engine,
+    call::fault,
+    domain,
+    failure::Result,
+    secrets::{self, SecretKind},
+};
 
 /// Live keys a project may have.
 const MAX_KEYS: u64 = 25;
@@ -59,21 +70,40 @@ pub struct Grant {
     pub lifetime_millis: Option<i64>,
 }
 
+/// Returns a name without spaces around it; a fault if it is empty or too long.
+pub(crate) fn check_name(name: &str, most: usize) -> Result<String> {
+    let name = name.trim();
+    if name.is_empty() || name.chars().count() > most {
+        return Err(fault(
+            "/name",
+            "length",
+            format!("has to have 1 to {most} characters"),
+        ));
+    }
+    Ok(name.to_owned())
+}
+
 /// Checks that a text is a website's domain.
 fn check_domain(domain: &str) -> Result<String> {
     domain::read(domain).map_err(|why| fault("/domain", "not_a_domain", format!("{domain:?} {why}")))
 }
 
 impl Engine {
-    /// Makes a project.
+    /// Creates a project in the first workspace.
     pub async fn create_project(&self, name: &str, domain: &str) -> Result<CreatedProject> {
-        let name = name.trim();
-        if name.is_empty() || name.chars().count() > 200 {
-            return Err(fault("/name", "length", "has to have 1 to 200 characters"));
-        }
+        self.create_project_in(None, name, domain).await
+    }
+
+    /// Creates a project in a workspace; in the first one if none is named.
+    pub async fn create_project_in(
+        &self,
+        workspace: Option<WorkspaceId>,
+        name: &str,
+        domain: &str,
+    ) -> Result<CreatedProject> {
         let created = CreatedProject {
             id: self.clock.id(),
-            name: name.to_owned(),
+            name: check_name(name, 200)?,
             domain: check_domain(domain)?,
         };
         let new = NewProject {
@@ -81,19 +111,26 @@ impl Engine {
             name: created.name.clone(),
             domain: created.domain.clone(),
         };
-        let (workspace, now) = (self.clock.id(), self.clock.now());
-        self.db
-            .write(move |tx| Box::pin(async move { admin::create_project(tx, new, workspace, now).await }))
-            .await?;
+        let (first, now) = (self.clock.id(), self.clock.now());
+        let work = async move |tx: &mut Tx| {
+            let workspace = match workspace {
+                Some(id) => id,
+                None => workspaces::find_or_create_first(tx, first, now).await?,
+            };
+            admin::create_project(tx, new, workspace, now)
+                .await
+                .map_err(|e| match e {
+                    Error::Dangling => Problem::not_found("workspace").into(),
+                    other => crate::Failure::from(other),
+                })
+        };
+        self.db.write(move |tx| Box::pin(work(tx))).await?;
         Ok(created)
     }
 
     /// Makes a key for a project.
     pub async fn create_key(&self, project: Uuid, name: &str, grant: Grant) -> Result<CreatedKey> {
-        let name = name.trim().to_owned();
-        if name.is_empty() || name.chars().count() > 100 {
-            return Err(fault("/name", "length", "has to have 1 to 100 characters"));
-        }
+        let name = check_name(name, 100)?;
         for scope in &grant.scopes {
             if Scope::parse(scope).is_none() {
                 let known: Vec<&str> = Scope::ALL.iter().map(|s| s.as_str()).collect();
@@ -126,14 +163,18 @@ impl Engine {
         read_only: bool,
         expires_at: Option<Instant>,
     ) -> Result<CreatedKey> {
-        let (id, now, key) = (self.clock.id(), self.clock.now(), keys::generate()?);
-        let prefix = keys::prefix(&key).to_owned();
+        let (id, now, key) = (
+            self.clock.id(),
+            self.clock.now(),
+            secrets::generate(SecretKind::ApiKey)?,
+        );
+        let prefix = secrets::prefix(&key).to_owned();
         let new = NewKey {
             id,
             project,
             name,
             prefix: prefix.clone(),
-            digest: keys::digest(&key),
+            digest: secrets::digest(&key),
             scopes,
             read_only,
             expires_at,
@@ -185,7 +226,7 @@ impl Engine {
                 Box::pin(async move { admin::revoke_keys_by_name(tx, project, &ended, now).await })
             })
             .await?;
-        self.db.keys_changed()?;
+        self.db.credentials_changed()?;
         self.create_key(project, name, grant).await
     }
 
@@ -196,7 +237,7 @@ impl Engine {
             .db
             .write(move |tx| Box::pin(async move { admin::revoke_key(tx, id, now).await }))
             .await;
-        self.db.keys_changed()?;
+        self.db.credentials_changed()?;
         missing_key(done)
     }
 
@@ -213,7 +254,7 @@ impl Engine {
             .db
             .write(move |tx| Box::pin(async move { admin::retire_key(tx, id, until, now).await }))
             .await;
-        self.db.keys_changed()?;
+        self.db.credentials_changed()?;
         let old = missing_key(done)?;
         let expires_at = lifetime_millis.map(|l| now.plus_millis(l));
         self.insert_key(old.project, old.name, old.scopes, old.read_only, expires_at)

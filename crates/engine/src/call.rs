@@ -5,13 +5,16 @@ use std::{collections::BTreeMap, fmt::Display, str::FromStr, sync::Arc};
 use searchwright_contract::{
     Code, Fault, Instant, List, Operation, Problem, Scope,
     actions::{AllowedActions, Permission},
-    ids::CredentialId,
+    activity::CredentialKind,
+    ids::{CredentialId, ProjectId},
     integrations::Fields,
     list::DEFAULT_LIMIT,
+    people::{Role, UserRef},
 };
 use searchwright_store::{
     Error, Tx,
-    access::{self, KeyAccess, ProjectScope, RecordKind},
+    access::{self, KeyAccess, ProjectAccess, ProjectScope, RecordKind},
+    oauth_tokens::TokenAccess,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use uuid::Uuid;
@@ -26,41 +29,101 @@ use crate::{
 pub enum Credential {
     /// A project-bound API key.
     Key(Arc<KeyAccess>),
+    /// An OAuth access token.
+    Token(Arc<TokenAccess>),
 }
 
 impl Credential {
-    /// Returns whether the credential grants this scope.
-    pub fn may(&self, scope: Scope) -> bool {
-        let Self::Key(key) = self;
-        key.permits(scope)
-    }
-
-    /// The project, if the credential reaches it.
-    pub fn enter(&self, project_id: &str) -> Option<ProjectScope> {
-        let Self::Key(key) = self;
-        key.scope_for(project_id)
-    }
-
-    /// Returns the id to which rate limits and idempotency keys are charged.
-    pub fn owner(&self) -> CredentialId {
-        let Self::Key(key) = self;
-        key.key.id
-    }
-
-    /// Returns the `insufficient_scope` problem for this scope.
-    pub fn lacks(&self, scope: Scope) -> Problem {
-        let Self::Key(key) = self;
-        let detail = if key.key.read_only && scope.writes() {
-            "this key is read-only".to_owned()
-        } else {
-            format!("this needs the scope {}", scope.as_str())
+    /// Returns the project, if the credential may access it now. Malformed, unknown and foreign ids are not told apart.
+    pub(crate) async fn find_project(
+        &self,
+        engine: &Engine,
+        project_id: &str,
+    ) -> Result<Option<Arc<ProjectAccess>>> {
+        let token = match self {
+            Self::Key(key) => return Ok(key.find_project(project_id)),
+            Self::Token(token) => token,
         };
-        let problem = Problem::new(Code::InsufficientScope, detail);
-        match scope.as_str() {
-            "" => problem,
-            scope => problem.with("scope", scope),
+        let id = ProjectId::parse(project_id).ok();
+        let Some(id) = id.filter(|id| id.to_string() == project_id) else {
+            return Ok(None);
+        };
+        let found = access::find_project_of_user(&mut engine.db.read().await?, token.user, id).await?;
+        Ok(found.map(Arc::new))
+    }
+
+    /// Returns the id to which rate limits and idempotency keys are charged: the key, or the grant of a token.
+    pub fn owner(&self) -> CredentialId {
+        match self {
+            Self::Key(key) => key.key.id,
+            Self::Token(token) => token.grant,
         }
     }
+
+    /// Kind of the credential in the activity log.
+    pub(crate) const fn kind(&self) -> CredentialKind {
+        match self {
+            Self::Key(_) => CredentialKind::ApiKey,
+            Self::Token(_) => CredentialKind::OauthToken,
+        }
+    }
+
+    /// Label of the key, or name of the client.
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            Self::Key(key) => &key.key.name,
+            Self::Token(token) => &token.client_name,
+        }
+    }
+
+    /// Person on whose behalf the caller acts.
+    pub(crate) fn user(&self) -> Option<UserRef> {
+        match self {
+            Self::Key(_) => None,
+            Self::Token(token) => Some(UserRef {
+                id: token.user,
+                name: token.user_name.clone(),
+            }),
+        }
+    }
+
+    /// Returns the problem that an operation with this scope meets in this project, if it is refused.
+    pub(crate) fn refusal(&self, project: Option<&ProjectAccess>, scope: Scope) -> Option<Problem> {
+        match self {
+            Self::Key(key) if key.permits(scope) => None,
+            Self::Key(key) if key.key.read_only && scope.writes() => {
+                Some(lacks(scope, "this key is read-only".to_owned()))
+            }
+            Self::Token(token) if is_granted(&token.scopes, scope) => {
+                let role = project.and_then(|project| project.role)?;
+                (!role.permits(scope)).then(|| role_too_low(role, scope))
+            }
+            Self::Key(_) | Self::Token(_) => {
+                Some(lacks(scope, format!("this needs the scope {}", scope.as_str())))
+            }
+        }
+    }
+}
+
+fn is_granted(scopes: &[Scope], needed: Scope) -> bool {
+    matches!(needed, Scope::Any | Scope::OfRecord) || scopes.iter().any(|scope| scope.grants(needed))
+}
+
+fn lacks(scope: Scope, detail: String) -> Problem {
+    let problem = Problem::new(Code::InsufficientScope, detail);
+    match scope.as_str() {
+        "" => problem,
+        scope => problem.with("scope", scope),
+    }
+}
+
+fn role_too_low(role: Role, scope: Scope) -> Problem {
+    let needed = Role::for_scope(scope);
+    let detail = format!("the user is {role} in the workspace of this project, this needs {needed}");
+    Problem::new(Code::InsufficientRole, detail)
+        .hint("ask an owner or admin of the workspace for another role")
+        .with("role", role.as_str())
+        .with("neededRole", needed.as_str())
 }
 
 /// Context of a handler besides its transaction and its arguments.
@@ -71,7 +134,7 @@ pub struct Call {
     /// Credential of the caller, verified.
     pub credential: Credential,
     /// The project of the path, where there is one.
-    pub(crate) scope: Option<ProjectScope>,
+    pub(crate) project: Option<Arc<ProjectAccess>>,
     /// Entity tags of `If-Match`, without quotes; `*` matches any.
     pub if_match: Option<Vec<String>>,
     /// Time at which the call began.
@@ -104,9 +167,15 @@ pub struct ConnectSite {
 
 impl Call {
     /// The project of the path.
-    pub fn scope(&self) -> Result<ProjectScope> {
-        self.scope
+    pub fn project(&self) -> Result<&ProjectAccess> {
+        self.project
+            .as_deref()
             .ok_or_else(|| crate::failure::defect("no project", "the operation has none in its path"))
+    }
+
+    /// Scope of the project of the path.
+    pub fn scope(&self) -> Result<ProjectScope> {
+        Ok(self.project()?.scope())
     }
 
     /// Parses the id of a child record; 404 if it is not a UUID.
@@ -176,13 +245,17 @@ impl Call {
         self.engine.cursors.open(operation, cursor)
     }
 
+    /// Returns the problem that an action with this scope meets, if the caller may not perform it.
+    pub(crate) fn refusal(&self, scope: Scope) -> Option<Problem> {
+        self.credential.refusal(self.project.as_deref(), scope)
+    }
+
     /// Returns whether the credential of the caller allows an action that needs this scope.
     pub fn permission(&self, scope: Scope) -> Permission {
-        if self.credential.may(scope) {
-            return Permission::Yes(true);
+        match self.refusal(scope) {
+            None => Permission::Yes(true),
+            Some(problem) => Permission::no(problem.code.as_str(), problem.detail),
         }
-        let problem = self.credential.lacks(scope);
-        Permission::no(problem.code.as_str(), problem.detail)
     }
 
     /// The usual two actions on a record.
@@ -201,7 +274,7 @@ pub fn forbidden() -> Problem {
         Code::ProjectForbidden,
         "this project is not accessible with this credential",
     )
-    .hint("call GET /v1/me to see which project it is; do not guess ids")
+    .hint("call GET /v1/me to see the accessible projects; do not guess ids")
 }
 
 /// Rows of a page.

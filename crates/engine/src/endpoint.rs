@@ -5,20 +5,18 @@ use std::{future::Future, pin::Pin, sync::Arc};
 
 use schemars::Schema;
 use searchwright_contract::{
-    Answer as _, Effect, Head, Meta, Operation, Problem, activity,
-    activity::CredentialKind,
-    audits, brand, competitors, ctas, diffs, events, faqs, integrations, issues, jobs, keywords, me,
-    occurrences,
+    Answer as _, Effect, Head, Meta, Operation, Problem, activity, audits, brand, competitors, ctas, diffs,
+    events, faqs, integrations, issues, jobs, keywords, me, occurrences,
     operation::{answer_schema, input_schema},
     operations, pages, posts, products, projects, rechecks,
     shape::Shape,
     usage, webhooks,
 };
-use searchwright_store::{Tx, access::ProjectScope, activity as activities, idempotency};
+use searchwright_store::{Tx, access::ProjectAccess, activity as activities, idempotency};
 use serde_json::Value;
 
 use crate::{
-    Engine,
+    Engine, autonomy,
     call::{Call, Credential, Prepared, forbidden},
     failure::{Failure, Result, defect},
     replays::{fingerprint, is_remembered, keep, replay, slot},
@@ -105,9 +103,12 @@ impl Engine {
             idempotency_key,
         } = invocation;
         let meta = &endpoint.meta;
-        let scope = self.enter(meta, &credential, &arguments)?;
-        if !credential.may(meta.scope) {
-            return Err(credential.lacks(meta.scope).into());
+        let project = self.enter(meta, &credential, &arguments).await?;
+        if let Some(problem) = credential.refusal(project.as_deref(), meta.scope) {
+            return Err(problem.into());
+        }
+        if let Some(project) = &project {
+            autonomy::check(self, &credential, project, meta.scope).await?;
         }
         let faults = endpoint.shape.faults(&arguments);
         if !faults.is_empty() {
@@ -119,7 +120,7 @@ impl Engine {
         let call = Call {
             engine: self.clone(),
             credential,
-            scope,
+            project,
             if_match,
             now: self.clock.now(),
             prepared: Prepared::Nothing,
@@ -142,15 +143,18 @@ impl Engine {
         Ok(reply)
     }
 
-    fn enter(&self, meta: &Meta, credential: &Credential, arguments: &Value) -> Result<Option<ProjectScope>> {
+    async fn enter(
+        &self,
+        meta: &Meta,
+        credential: &Credential,
+        arguments: &Value,
+    ) -> Result<Option<Arc<ProjectAccess>>> {
         if !meta.in_project() {
             return Ok(None);
         }
-        let id = arguments
-            .get("projectId")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
-        Ok(Some(credential.enter(id).ok_or_else(forbidden)?))
+        let id = arguments.get("projectId").and_then(Value::as_str);
+        let found = credential.find_project(self, id.unwrap_or_default()).await?;
+        Ok(Some(found.ok_or_else(forbidden)?))
     }
 }
 
@@ -223,19 +227,22 @@ where
     O: Operation,
     Engine: Handle<O>,
 {
+    if let Some(project) = &call.project {
+        autonomy::consume(call, tx, project, O::META.scope).await?;
+    }
     let answer = Engine::handle(call, tx, operation).await?;
-    if let Some(scope) = call.scope {
+    if let Some(project) = &call.project {
         let made = || Some(answer.head().location?.rsplit('/').next()?.to_owned());
-        let Credential::Key(access) = &call.credential;
         let entry = activities::NewActivity {
             id: call.engine.clock.id(),
             action: O::META.name,
             subject: subject.or_else(made),
-            kind: CredentialKind::ApiKey,
-            credential: access.key.id,
-            name: access.key.name.clone(),
+            kind: call.credential.kind(),
+            credential: call.credential.owner(),
+            name: call.credential.name().to_owned(),
+            user: call.credential.user(),
         };
-        activities::insert(tx, scope, entry, call.now).await?;
+        activities::insert(tx, project.scope(), entry, call.now).await?;
     }
     reply::<O>(answer)
 }

@@ -6,6 +6,7 @@
 mod accounts;
 pub mod admin;
 pub mod audits;
+mod autonomy;
 mod brand;
 pub mod call;
 mod changes;
@@ -16,12 +17,14 @@ mod domain;
 pub mod endpoint;
 pub mod failure;
 pub mod jobs;
-pub mod keys;
 mod keyword_merge;
+pub mod oauth;
 mod operations;
+pub mod people;
 mod posts;
 mod replays;
 mod rules;
+pub mod secrets;
 pub mod webhooks;
 mod wire;
 
@@ -59,6 +62,8 @@ pub struct Engine {
     publishing: OnceLock<searchwright_publishing::Settings>,
     /// Minutes from one manual audit of a project to the next; 0 for none.
     minutes_between_audits: u32,
+    /// Hashes passwords.
+    passwords: people::passwords::Passwords,
     cursors: cursor::Cursors,
 }
 
@@ -82,6 +87,7 @@ impl Engine {
             allow,
             publishing: OnceLock::new(),
             minutes_between_audits,
+            passwords: people::passwords::Passwords::new()?,
             cursors,
         }))
     }

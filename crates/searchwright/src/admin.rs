@@ -4,6 +4,7 @@ mod checks;
 mod integrations;
 mod limits;
 mod oauth_apps;
+mod people;
 mod providers;
 mod sealing_key;
 
@@ -19,6 +20,7 @@ use self::{
     integrations::IntegrationCommand,
     limits::{BudgetCommand, QuotaCommand},
     oauth_apps::OauthAppCommand,
+    people::{AutonomyCommand, MemberCommand, UserCommand, WorkspaceCommand},
     providers::ProviderCommand,
     sealing_key::SealingKeyCommand,
 };
@@ -33,6 +35,26 @@ pub enum AdminCommand {
     Project {
         #[command(subcommand)]
         command: ProjectCommand,
+    },
+    /// Workspaces: projects with their members.
+    Workspace {
+        #[command(subcommand)]
+        command: WorkspaceCommand,
+    },
+    /// People who sign in.
+    User {
+        #[command(subcommand)]
+        command: UserCommand,
+    },
+    /// Members of workspaces, with their roles.
+    Member {
+        #[command(subcommand)]
+        command: MemberCommand,
+    },
+    /// Agent Autonomy: actions that agents may perform without a person's confirmation.
+    Autonomy {
+        #[command(subcommand)]
+        command: AutonomyCommand,
     },
     /// API keys.
     Key {
@@ -87,6 +109,9 @@ pub enum ProjectCommand {
         /// The website: a host, or scheme, host and port.
         #[arg(long)]
         domain: String,
+        /// Workspace id; default the first workspace.
+        #[arg(long)]
+        workspace: Option<String>,
         #[command(flatten)]
         flags: Flags,
     },
@@ -172,6 +197,10 @@ fn duration(text: &str) -> Result<Span, String> {
 /// Runs the command.
 pub async fn run(command: AdminCommand, json: bool) -> Result<Exit, CliError> {
     match command {
+        AdminCommand::Workspace { command } => people::run_workspace(command, json).await,
+        AdminCommand::User { command } => people::run_user(command, json).await,
+        AdminCommand::Member { command } => people::run_member(command, json).await,
+        AdminCommand::Autonomy { command } => people::run_autonomy(command, json).await,
         AdminCommand::Provider { command } => providers::run(command, json).await,
         AdminCommand::Integration { command } => integrations::run(command, json).await,
         AdminCommand::OauthApp { command } => oauth_apps::run(command, json).await,
@@ -180,12 +209,19 @@ pub async fn run(command: AdminCommand, json: bool) -> Result<Exit, CliError> {
         AdminCommand::Budget { command } => limits::budget(command, json).await,
         AdminCommand::Checks { command } => checks::run(command, json).await,
         AdminCommand::Project {
-            command: ProjectCommand::Create { name, domain, flags },
+            command:
+                ProjectCommand::Create {
+                    name,
+                    domain,
+                    workspace,
+                    flags,
+                },
         } => {
+            let workspace = workspace.as_deref().map(people::workspace).transpose()?;
             let installation = open(&flags).await?;
             let created = installation
                 .engine
-                .create_project(&name, &domain)
+                .create_project_in(workspace, &name, &domain)
                 .await
                 .map_err(refused)?;
             installation.engine.db.close().await;

@@ -6,7 +6,10 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use searchwright_engine::Engine;
+use searchwright_engine::{
+    Engine,
+    oauth::{self, Resources},
+};
 use tokio::sync::Semaphore;
 use uuid::Uuid;
 
@@ -33,6 +36,14 @@ pub struct App {
     pub intake: Intake,
     /// Quotas by owner and kind.
     pub limiter: Limiter<(Uuid, char)>,
+    /// Issuer and protected resources.
+    pub resources: Resources,
+    /// Quotas of OAuth clients at the endpoints for them, by client and address.
+    pub oauth_clients: Limiter<(String, std::net::IpAddr)>,
+    /// Quotas of registrations, by host of the redirect URI.
+    pub registrations: Limiter<String>,
+    /// Quotas of user codes of devices, by session or address.
+    pub user_codes: Limiter<String>,
     /// Quotas of addresses without a credential.
     pub strangers: Limiter<std::net::IpAddr>,
     /// Counters.
@@ -40,6 +51,15 @@ pub struct App {
     /// The OpenAPI document, made when first asked for.
     pub openapi: std::sync::OnceLock<bytes::Bytes>,
     pub(crate) stopping: AtomicBool,
+}
+
+fn resources(settings: &Settings) -> Resources {
+    let canonical = |url: &str| oauth::canonical(url).unwrap_or_else(|| url.to_owned());
+    Resources {
+        issuer: settings.public_url.clone(),
+        api: canonical(&settings.base_url()),
+        mcp: canonical(&settings.mcp_url),
+    }
 }
 
 impl App {
@@ -51,6 +71,10 @@ impl App {
             concurrency: Concurrency::default(),
             intake: Intake::new(&settings.limits),
             limiter: Limiter::default(),
+            resources: resources(&settings),
+            oauth_clients: Limiter::default(),
+            registrations: Limiter::default(),
+            user_codes: Limiter::default(),
             strangers: Limiter::default(),
             metrics: Metrics::default(),
             openapi: std::sync::OnceLock::new(),

@@ -30,11 +30,13 @@ use crate::{
     app::App,
     http::{
         answer,
+        bearer::Door,
         body::{MAX_BODY_BYTES, Sender},
         operations,
         panics::caught,
     },
     listen::Peer,
+    oauth,
 };
 
 const INSTRUCTIONS: &str = "Search-content work on one website. Call me_get first. Read an issue's recommendation and occurrences before changing the site. \
@@ -83,6 +85,7 @@ pub fn router(app: Arc<App>) -> Router {
     Router::new()
         .route_service(&path, service)
         .layer(middleware::from_fn_with_state(app.clone(), authenticate))
+        .merge(oauth::metadata::mcp_routes(&path))
         .with_state(app)
 }
 
@@ -96,7 +99,8 @@ async fn authenticate(State(app): State<Arc<App>>, request: Request<Body>, next:
         .extensions()
         .get::<Peer>()
         .map_or(IpAddr::from([0; 4]), |p| p.0);
-    let verified = operations::authenticate(&app, request.headers(), request.uri().query(), peer).await;
+    let verified =
+        operations::authenticate(&app, Door::Mcp, request.headers(), request.uri().query(), peer).await;
     match verified {
         Ok(credential) => {
             let (mut parts, body) = request.into_parts();
@@ -107,7 +111,7 @@ async fn authenticate(State(app): State<Arc<App>>, request: Request<Body>, next:
                 .await
             {
                 Ok(body) => body,
-                Err(problem) => return answer::problem(&app, &request_id, "/mcp", problem, None),
+                Err(problem) => return answer::problem(&app, &request_id, Door::Mcp, "/mcp", problem, None),
             };
             parts.extensions.insert(credential);
             let request = Request::from_parts(parts, Body::from(body));
@@ -118,7 +122,7 @@ async fn authenticate(State(app): State<Arc<App>>, request: Request<Body>, next:
         Err(refusal) => {
             let mut standing = None;
             let failure = refusal.shown(&mut standing);
-            answer::problem(&app, &request_id, "/mcp", *failure.0, standing)
+            answer::problem(&app, &request_id, Door::Mcp, "/mcp", *failure.0, standing)
         }
     }
 }
@@ -145,7 +149,7 @@ fn tool(endpoint: &Endpoint) -> Tool {
             required.retain(|name| name != "projectId");
         }
         if let Some(project) = input.get_mut("properties").and_then(|p| p.get_mut("projectId")) {
-            project["description"] = "Id of the project; defaults to the project of the API key.".into();
+            project["description"] = "Id of the project; an API key has one, and defaults to it.".into();
         }
     }
     let (effect, reaches_out) = (endpoint.meta.effect, endpoint.meta.reach == Reach::Outbound);
@@ -214,8 +218,9 @@ impl Tools {
             .ok_or_else(|| ErrorData::internal_error("the request carries no credential", None))?;
         let mut arguments = request.arguments.unwrap_or_default();
         if endpoint.meta.in_project() && !arguments.contains_key("projectId") {
-            let Credential::Key(key) = &credential;
-            arguments.insert("projectId".to_owned(), key.project.id.into());
+            if let Credential::Key(key) = &credential {
+                arguments.insert("projectId".to_owned(), key.project.project.id.into());
+            }
         }
         let places = operations::enter(&self.app)
             .and_then(|turn| Ok((turn, operations::enter_as(&self.app, &credential)?)));

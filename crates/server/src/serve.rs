@@ -243,6 +243,13 @@ async fn upkeep(app: Arc<App>, stop: CancellationToken) {
         if let Err(error) = swept {
             tracing::warn!(%error, "upkeep failed; trying again in a minute");
         }
+        let people = async {
+            app.engine.delete_expired_sign_ins().await?;
+            app.engine.delete_expired_authorizations().await
+        };
+        if let Err(failure) = people.await {
+            tracing::warn!(%failure, "upkeep of sign-ins failed; trying again in a minute");
+        }
     }
 }
 

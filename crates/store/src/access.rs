@@ -1,9 +1,17 @@
-//! Access to projects by API key.
+//! Access to projects: by API key, or by membership in a workspace.
 //!
-//! A [`ProjectScope`] can only come from the database: from a key joined to its project, or from a leased job.
-//! Every function on project data takes one.
+//! A [`ProjectScope`] can only come from the database: from a key joined to its project, from a membership, or from a leased
+//! job. Every function on project data takes one.
 
-use searchwright_contract::{Instant, Scope, ids::CredentialId, projects::ProjectRef};
+use std::sync::Arc;
+
+use searchwright_contract::{
+    Instant, Scope,
+    ids::{CredentialId, ProjectId, UserId},
+    me::AccessibleProject,
+    people::Role,
+    projects::ProjectRef,
+};
 use subtle::ConstantTimeEq as _;
 use uuid::Uuid;
 
@@ -33,12 +41,28 @@ pub struct KeyAccess {
     /// The key.
     pub key: KeyRecord,
     /// Its project.
+    pub project: Arc<ProjectAccess>,
+}
+
+/// A project that the caller may access.
+#[derive(Clone, Debug)]
+pub struct ProjectAccess {
+    /// The project.
     pub project: ProjectRef,
     /// Default language of new records.
     pub language: String,
     /// Default country of new records; empty if not set.
     pub country: String,
+    /// Role of the user in its workspace; `None` for a caller with an API key.
+    pub role: Option<Role>,
     scope: ProjectScope,
+}
+
+impl ProjectAccess {
+    /// Scope of the project.
+    pub const fn scope(&self) -> ProjectScope {
+        self.scope
+    }
 }
 
 /// An API key as it is stored, which is without the key itself.
@@ -63,14 +87,9 @@ pub struct KeyRecord {
 }
 
 impl KeyAccess {
-    /// Returns the scope if `project_id` is the project of this key. Malformed, unknown and foreign ids are not told apart.
-    pub fn scope_for(&self, project_id: &str) -> Option<ProjectScope> {
-        (project_id == self.project.id.to_string()).then_some(self.scope)
-    }
-
-    /// Scope of the key's own project.
-    pub const fn own_scope(&self) -> ProjectScope {
-        self.scope
+    /// Returns the project of this key if `project_id` is its id. Malformed, unknown and foreign ids are not told apart.
+    pub fn find_project(&self, project_id: &str) -> Option<Arc<ProjectAccess>> {
+        (project_id == self.project.project.id.to_string()).then(|| self.project.clone())
     }
 
     /// Whether the key permits an operation that needs this scope.
@@ -105,19 +124,77 @@ pub async fn list_key_names(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<(Cre
 }
 
 fn key_access(c: &mut Cells<'_>) -> Result<KeyAccess> {
-    let key = key_record(c)?;
-    let project: Uuid = c.take()?;
     Ok(KeyAccess {
-        key,
+        key: key_record(c)?,
+        project: Arc::new(project_access(c)?),
+    })
+}
+
+fn project_access(c: &mut Cells<'_>) -> Result<ProjectAccess> {
+    let id: Uuid = c.take()?;
+    Ok(ProjectAccess {
         project: ProjectRef {
-            id: project.into(),
+            id: id.into(),
             name: c.take()?,
             domain: c.take()?,
         },
         language: c.take()?,
         country: c.take()?,
-        scope: ProjectScope::from_row(project),
+        role: None,
+        scope: ProjectScope::from_row(id),
     })
+}
+
+/// Returns a project if the user is a member of its workspace now.
+pub async fn find_project_of_user(
+    tx: &mut Tx,
+    user: UserId,
+    project: ProjectId,
+) -> Result<Option<ProjectAccess>> {
+    sql("SELECT p.id, p.name, p.domain, p.language, p.country, m.role
+         FROM projects p JOIN memberships m ON m.workspace_id = p.workspace_id
+         WHERE p.id = $1 AND m.user_id = $2")
+    .bind(project)
+    .bind(user)
+    .fetch_optional(tx, |c| {
+        let access = project_access(c)?;
+        Ok(ProjectAccess {
+            role: Some(c.parse()?),
+            ..access
+        })
+    })
+    .await
+}
+
+/// Position in a list of projects: name and id of the last one.
+pub type ProjectPosition = (String, ProjectId);
+
+/// Returns at most `limit` projects of the workspaces of a user, by name; Agent Autonomy is left to the caller.
+pub async fn list_projects_of_user(
+    tx: &mut Tx,
+    user: UserId,
+    after: Option<ProjectPosition>,
+    limit: u32,
+) -> Result<Vec<AccessibleProject>> {
+    let (name, id) = after.unwrap_or((String::new(), ProjectId::MIN));
+    sql("SELECT p.id, p.name, p.domain, m.role
+         FROM projects p JOIN memberships m ON m.workspace_id = p.workspace_id
+         WHERE m.user_id = $1 AND (p.name > $2 OR (p.name = $2 AND p.id > $3))
+         ORDER BY p.name, p.id LIMIT $4")
+    .bind(user)
+    .bind(name)
+    .bind(id)
+    .bind(limit)
+    .fetch_all(tx, |c| {
+        Ok(AccessibleProject {
+            id: c.take()?,
+            name: c.take()?,
+            domain: c.take()?,
+            role: c.parse()?,
+            agent_autonomy: Default::default(),
+        })
+    })
+    .await
 }
 
 fn key_record(c: &mut Cells<'_>) -> Result<KeyRecord> {

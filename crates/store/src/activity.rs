@@ -3,7 +3,8 @@
 use searchwright_contract::{
     Instant,
     activity::{Activity, CredentialKind, UsedCredential},
-    ids::{ActivityId, CredentialId},
+    ids::{ActivityId, CredentialId, UserId},
+    people::UserRef,
 };
 use uuid::Uuid;
 
@@ -27,6 +28,8 @@ pub struct NewActivity {
     pub credential: CredentialId,
     /// Label of the credential at this time; it may be renamed or deleted later.
     pub name: String,
+    /// Person on whose behalf the call was made.
+    pub user: Option<UserRef>,
 }
 
 impl NewActivity {
@@ -44,14 +47,15 @@ impl NewActivity {
             kind,
             credential: Uuid::nil().into(),
             name: String::new(),
+            user: None,
         }
     }
 }
 
 /// Inserts an entry.
 pub async fn insert(tx: &mut Tx, scope: ProjectScope, new: NewActivity, now: Instant) -> Result<()> {
-    sql("INSERT INTO activity (project_id, id, action, subject, credential_kind, credential_id, credential_name, created_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)")
+    sql("INSERT INTO activity (project_id, id, action, subject, credential_kind, credential_id, credential_name, user_id, user_name, created_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)")
     .bind(scope.project())
     .bind(new.id)
     .bind(new.action)
@@ -59,6 +63,8 @@ pub async fn insert(tx: &mut Tx, scope: ProjectScope, new: NewActivity, now: Ins
     .bind(new.kind.as_str())
     .bind(new.credential)
     .bind(new.name)
+    .bind(new.user.as_ref().map(|user| user.id))
+    .bind(new.user.map(|user| user.name))
     .bind(now)
     .execute_at_commit(tx)
     .await
@@ -71,7 +77,7 @@ pub async fn list(
     before: Option<ActivityId>,
     limit: u32,
 ) -> Result<Vec<Activity>> {
-    sql("SELECT id, action, subject, credential_kind, credential_id, credential_name, created_at FROM activity
+    sql("SELECT id, action, subject, credential_kind, credential_id, credential_name, user_id, user_name, created_at FROM activity
          WHERE project_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3")
     .bind(scope.project())
     .bind(before.unwrap_or(ActivityId::MAX))
@@ -85,6 +91,10 @@ pub async fn list(
                 kind: c.parse()?,
                 id: c.take()?,
                 name: c.take()?,
+            },
+            user: match (c.take::<Option<UserId>>()?, c.take::<Option<String>>()?) {
+                (Some(id), Some(name)) => Some(UserRef { id, name }),
+                _ => None,
             },
             created_at: c.take()?,
         })

@@ -1,6 +1,9 @@
-//! Operations of the operator on the server itself: workspaces, projects and keys. Not reachable through the API.
+//! Operations of the operator on the server itself: projects and keys. Not reachable through the API.
 
-use searchwright_contract::{Instant, ids::CredentialId};
+use searchwright_contract::{
+    Instant,
+    ids::{CredentialId, WorkspaceId},
+};
 use uuid::Uuid;
 
 use crate::{Error, Result, Tx, access::ProjectScope, sql};
@@ -37,23 +40,13 @@ pub struct NewKey {
     pub expires_at: Option<Instant>,
 }
 
-/// Creates a project in the first workspace. Creates a workspace of id `workspace` if there is none.
-pub async fn create_project(tx: &mut Tx, project: NewProject, workspace: Uuid, now: Instant) -> Result<()> {
-    let existing: Option<Uuid> = sql("SELECT id FROM workspaces ORDER BY id LIMIT 1")
-        .fetch_optional(tx, |c| c.take())
-        .await?;
-    let workspace = match existing {
-        Some(id) => id,
-        None => {
-            sql("INSERT INTO workspaces (id, name, created_at) VALUES ($1, $2, $3)")
-                .bind(workspace)
-                .bind("Default")
-                .bind(now)
-                .execute(tx)
-                .await?;
-            workspace
-        }
-    };
+/// Creates a project in a workspace; [`Error::Dangling`] if there is no such workspace.
+pub async fn create_project(
+    tx: &mut Tx,
+    project: NewProject,
+    workspace: WorkspaceId,
+    now: Instant,
+) -> Result<()> {
     sql("INSERT INTO projects (id, workspace_id, name, domain, language, country, timezone, version, created_at, updated_at)
          VALUES ($1, $2, $3, $4, 'en', '', 'UTC', 1, $5, $5)")
     .bind(project.id)

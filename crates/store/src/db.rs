@@ -116,19 +116,19 @@ impl Db {
         }
     }
 
-    /// Number of changes of keys that any process sharing an embedded database has announced; always 0 on
-    /// PostgreSQL. As long as it stays the same, a cached key is still valid.
-    pub fn key_generation(&self) -> u64 {
+    /// Number of changes of credentials that any process sharing an embedded database has announced; always 0 on
+    /// PostgreSQL. As long as it stays the same, a cached credential is still valid.
+    pub fn credential_generation(&self) -> u64 {
         match &*self.backend {
-            Backend::Sqlite(db) => db.key_generation(),
+            Backend::Sqlite(db) => db.credential_generation(),
             Backend::Postgres(_) => 0,
         }
     }
 
-    /// Announces that keys have changed. To be called after the change is committed.
-    pub fn keys_changed(&self) -> Result<()> {
+    /// Announces that keys, tokens or people have changed. To be called after the change is committed.
+    pub fn credentials_changed(&self) -> Result<()> {
         match &*self.backend {
-            Backend::Sqlite(db) => db.keys_changed(),
+            Backend::Sqlite(db) => db.credentials_changed(),
             Backend::Postgres(_) => Ok(()),
         }
     }

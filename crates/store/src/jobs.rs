@@ -136,12 +136,18 @@ pub async fn cancel(tx: &mut Tx, scope: ProjectScope, id: JobId, now: Instant) -
     }
 }
 
-/// Makes a queued job due now.
+/// Makes a queued job due now, and lets one that runs begin its next run without waiting.
 pub async fn run_now(tx: &mut Tx, scope: ProjectScope, id: JobId, now: Instant) -> Result<()> {
     sql("UPDATE jobs SET run_after = $3 WHERE project_id = $1 AND id = $2 AND status = 'queued' AND run_after > $3")
         .bind(scope.project())
         .bind(id)
         .bind(now)
+        .execute(tx)
+        .await?;
+    sql("UPDATE jobs SET rerun_requested = $3 WHERE project_id = $1 AND id = $2 AND status = 'running'")
+        .bind(scope.project())
+        .bind(id)
+        .bind(true)
         .execute(tx)
         .await?;
     Ok(())

@@ -5,8 +5,10 @@
 //! which only the database can create, so that code without an access check does not compile.
 
 pub mod access;
+pub mod account_activity;
 pub mod activity;
 pub mod admin;
+pub mod agent_autonomy;
 pub mod audit_settings;
 pub mod audits;
 pub mod brand;
@@ -24,6 +26,11 @@ pub mod keywords;
 mod ledger;
 mod migrations;
 pub mod oauth_apps;
+pub mod oauth_clients;
+pub mod oauth_devices;
+pub mod oauth_grants;
+pub mod oauth_requests;
+pub mod oauth_tokens;
 pub mod occurrences;
 pub mod page_links;
 pub mod page_names;
@@ -35,14 +42,18 @@ pub mod providers;
 pub mod publications;
 pub mod rechecks;
 pub mod seal;
+pub mod sessions;
+pub mod sign_in;
 pub mod snapshots;
 mod sqlite;
 mod statement;
 pub mod suggestions;
 mod transaction;
 pub mod usage;
+pub mod users;
 mod value;
 pub mod webhooks;
+pub mod workspaces;
 
 pub use db::{Db, Settings};
 pub use error::{Error, Result};

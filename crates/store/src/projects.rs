@@ -1,10 +1,13 @@
 //! Projects.
 
-use searchwright_contract::projects::{AgentAutonomy, Project, Setup};
+use searchwright_contract::{
+    people::AgentAutonomy,
+    projects::{Project, Setup},
+};
 
 use crate::{Result, Tx, access::ProjectScope, sql};
 
-/// Returns the project of a scope.
+/// Returns the project of a scope; Agent Autonomy is left to the caller.
 pub async fn get(tx: &mut Tx, scope: ProjectScope) -> Result<Project> {
     sql("SELECT p.id, p.name, p.domain, p.language, p.country, p.timezone, p.version, p.created_at, p.updated_at,
             EXISTS (SELECT 1 FROM audits a WHERE a.project_id = p.id AND a.status IN ('completed', 'partial')),

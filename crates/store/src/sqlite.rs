@@ -182,11 +182,11 @@ impl Sqlite {
 
     /// Length of a file beside the database that grows by one byte per change. A `stat` costs a tenth of
     /// reading the key, and sees the changes that the operator's commands made in other processes.
-    pub(crate) fn key_generation(&self) -> u64 {
+    pub(crate) fn credential_generation(&self) -> u64 {
         std::fs::metadata(self.path.with_extension("keys")).map_or(0, |file| file.len())
     }
 
-    pub(crate) fn keys_changed(&self) -> Result<()> {
+    pub(crate) fn credentials_changed(&self) -> Result<()> {
         std::fs::OpenOptions::new()
             .append(true)
             .create(true)

@@ -22,7 +22,7 @@ use searchwright_store::{
 use super::jobs::with_actions as job_with_actions;
 use crate::{
     Engine,
-    call::{Call, Credential, fault, limit},
+    call::{Call, fault, limit},
     domain::start_url,
     endpoint::Handle,
     failure::{Result, defect},
@@ -144,7 +144,7 @@ impl Handle<StartAudit> for Engine {
         }
         keep_distance(call, tx, scope).await?;
         usage::consume(tx, scope, Metric::Audits, 1, call.now).await??;
-        let Credential::Key(access) = &call.credential;
+        let access = call.project()?;
         let (audit_id, job_id) = (call.engine.clock.id(), call.engine.clock.id());
         let new = audits::NewAudit {
             id: audit_id,

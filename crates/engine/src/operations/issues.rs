@@ -15,7 +15,7 @@ use searchwright_store::{
     Tx,
     access::{self, ProjectScope, RecordKind},
     issues::{self, IssueQuery, IssueRow},
-    occurrences,
+    occurrences, users,
 };
 
 use super::occurrences::actions;
@@ -133,6 +133,15 @@ async fn tell_histories(
             .map(|(id, name)| (id.uuid().into(), name))
             .collect();
         callers.for_each(|change| change.by.name = change.by.id.and_then(|id| names.get(&id)).cloned());
+    }
+    for change in histories
+        .iter_mut()
+        .flatten()
+        .filter(|change| change.by.kind == ActorKind::User)
+    {
+        if let Some(id) = change.by.id {
+            change.by.name = users::find(tx, id.uuid().into()).await?.map(|user| user.name);
+        }
     }
     for (occurrence, history) in of.iter_mut().zip(histories) {
         occurrence.history = history;

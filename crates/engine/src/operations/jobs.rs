@@ -63,8 +63,8 @@ impl Handle<CancelJob> for Engine {
         let id = call.child(RecordKind::Job, &operation.job_id)?;
         let found = jobs::get(tx, call.scope()?, id).await;
         let needed = scope_of(&call.or_missing(tx, RecordKind::Job, id, found).await?.kind);
-        if !call.credential.may(needed) {
-            return Err(call.credential.lacks(needed).into());
+        if let Some(problem) = call.refusal(needed) {
+            return Err(problem.into());
         }
         cancel(call, tx, id).await
     }

@@ -8,7 +8,7 @@ use searchwright_store::{
 };
 
 use crate::{
-    call::{Call, Credential, fault},
+    call::{Call, fault},
     failure::Result,
 };
 
@@ -18,7 +18,7 @@ const MAX_ITEMS: u32 = 2_000;
 /// Loads the own names and those of competitors, by which branded keywords are recognised.
 pub(crate) async fn load_brands(call: &Call, tx: &mut Tx) -> Result<Brands> {
     let scope = call.scope()?;
-    let Credential::Key(access) = &call.credential;
+    let access = call.project()?;
     let profile = brand::find_profile(tx, scope).await?.map(|stored| stored.profile);
     let competitors: Vec<Item<Competitor>> =
         brand::list(tx, scope, Resource::Competitors, None, MAX_ITEMS).await?;

@@ -12,7 +12,7 @@ use searchwright_store::Tx;
 use super::{jobs::with_actions, keyword_arguments::country_code};
 use crate::{
     Engine,
-    call::{Call, Credential, fault},
+    call::{Call, fault},
     endpoint::Handle,
     failure::Result,
     jobs::{
@@ -36,7 +36,7 @@ pub(crate) const BUILT_IN: [KeywordSource; 5] = [
 impl Handle<GenerateKeywords> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: GenerateKeywords) -> Result<KeywordsStarted> {
         let scope = call.scope()?;
-        let Credential::Key(access) = &call.credential;
+        let access = call.project()?;
         let seeds = operation.seeds.unwrap_or_default();
         if let Some(at) = seeds.iter().position(|seed| normalize(seed).is_empty()) {
             return Err(fault(&format!("/seeds/{at}"), "blank", "has nothing but spaces"));

@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     Engine,
-    call::{Call, Credential, fault},
+    call::{Call, fault},
     endpoint::Handle,
     failure::Result,
     jobs::Job,
@@ -45,7 +45,7 @@ struct Entry {
 
 impl Handle<ImportKeywords> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: ImportKeywords) -> Result<Imported> {
-        let Credential::Key(access) = &call.credential;
+        let access = call.project()?;
         let language = operation.language.unwrap_or_else(|| access.language.clone());
         let country = country_code(operation.country, &access.country)?;
         let bytes = file_bytes(operation.file)

@@ -9,7 +9,7 @@ use searchwright_store::Tx;
 use super::{jobs::with_actions, keyword_arguments::country_code};
 use crate::{
     Engine,
-    call::{Call, Credential, fault},
+    call::{Call, fault},
     endpoint::Handle,
     failure::Result,
     jobs::{Job, keyword_metrics::MetricsOrder},
@@ -18,7 +18,7 @@ use crate::{
 impl Handle<RefreshKeywordMetrics> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: RefreshKeywordMetrics) -> Result<KeywordsStarted> {
         let scope = call.scope()?;
-        let Credential::Key(access) = &call.credential;
+        let access = call.project()?;
         if let Some(at) = operation
             .keywords
             .iter()

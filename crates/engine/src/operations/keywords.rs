@@ -18,7 +18,7 @@ use searchwright_store::{
 use super::keyword_arguments::{country_code, load_brands};
 use crate::{
     Engine,
-    call::{Call, Credential, fault, limit},
+    call::{Call, fault, limit},
     endpoint::Handle,
     failure::Result,
     keyword_merge::{classify_intent, score_of},
@@ -65,7 +65,7 @@ impl Handle<ListKeywords> for Engine {
 
 impl Handle<CreateKeyword> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: CreateKeyword) -> Result<Keyword> {
-        let Credential::Key(access) = &call.credential;
+        let access = call.project()?;
         let normalized = normalize(&operation.keyword);
         if normalized.is_empty() {
             return Err(fault("/keyword", "blank", "has nothing but spaces"));

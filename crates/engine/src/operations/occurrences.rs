@@ -19,7 +19,7 @@ use searchwright_store::{
 use super::rechecks;
 use crate::{
     Engine,
-    call::{Call, Credential, fault},
+    call::{Call, fault},
     endpoint::Handle,
     failure::Result,
     jobs::Job,
@@ -181,10 +181,16 @@ async fn mark(
         }
         marking.items.push(item);
     }
-    let Credential::Key(access) = &call.credential;
+    let (id, name) = match call.credential.user() {
+        Some(user) => (format!("user:{}", user.id), user.name),
+        None => (
+            format!("key:{}", call.credential.owner()),
+            call.credential.name().to_owned(),
+        ),
+    };
     let actor = Actor {
-        id: format!("key:{}", access.key.id),
-        name: access.key.name.clone(),
+        id,
+        name,
         note,
         at: call.now,
     };

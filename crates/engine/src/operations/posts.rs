@@ -31,7 +31,7 @@ use self::{
 };
 use crate::{
     Engine,
-    call::{Call, Credential, fault, limit},
+    call::{Call, fault, limit},
     connections::list_ready,
     endpoint::Handle,
     failure::Result,
@@ -46,9 +46,9 @@ use crate::{
 /// Bytes by which slugs are looked up whose number is to be found: less than any number takes off the end.
 const SLUG_START: usize = 50;
 
-fn site(call: &Call) -> Site {
-    let Credential::Key(access) = &call.credential;
-    Site::new(&access.project.name, &access.project.domain)
+fn site(call: &Call) -> Result<Site> {
+    let project = &call.project()?.project;
+    Ok(Site::new(&project.name, &project.domain))
 }
 
 /// Lets sentences stand that no source bears out.
@@ -161,7 +161,7 @@ impl Handle<ListPosts> for Engine {
 impl Handle<CreatePost> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: CreatePost) -> Result<Post> {
         let scope = call.scope()?;
-        let Credential::Key(access) = &call.credential;
+        let access = call.project()?;
         if operation.title.is_none() && operation.keyword_id.is_none() {
             return Err(fault("/title", "required", "a post needs a title or a keyword"));
         }
@@ -217,7 +217,7 @@ impl Handle<CreatePost> for Engine {
         } else {
             refuse_taken(call, tx, &summary.slug, summary.id).await?;
         }
-        settle(tx, scope, &mut record, &site(call), true, call.now).await?;
+        settle(tx, scope, &mut record, &site(call)?, true, call.now).await?;
         let created = posts::create(tx, scope, &record, call.now).await?;
         follow(tx, scope, None, &created.post.summary, call.now).await?;
         let (id, kind) = (call.engine.clock.id(), EventType::PostCreated);
@@ -281,7 +281,7 @@ impl Handle<UpdatePost> for Engine {
             forget_generated(&mut record);
         }
         let is_new_text = record.post.content != old.content;
-        settle(tx, scope, &mut record, &site(call), is_new_text, call.now).await?;
+        settle(tx, scope, &mut record, &site(call)?, is_new_text, call.now).await?;
         accept_claims(&mut record, &accepted)?;
         if status == Some(PostStatus::Draft)
             && unpublish == Some(true)

@@ -172,6 +172,8 @@ async fn look_again(
         if force {
             return Err(busy().into());
         }
+        // It may have seen its answer already: the next look-up then follows at once.
+        jobs::run_now(tx, scope, attempt.job, call.now).await?;
         let post = shown(call, tx, record).await?;
         let job = job_with_actions(call, job);
         return Ok(PostStarted { job, post });

@@ -19,6 +19,8 @@ pub struct Limits {
     pub requests_per_minute_and_project: u32,
     /// Per network address, for requests without a valid credential.
     pub failed_authentications_per_minute: u32,
+    /// Requests of an OAuth client and address at the endpoints for tokens, a minute.
+    pub token_requests_per_minute: u32,
     /// From the request for a manual audit of a project to the next one that starts another, 0 for none.
     pub minutes_between_audits: u32,
     /// Requests at the same time.
@@ -61,6 +63,13 @@ impl Limits {
         }
     }
 
+    pub(crate) const fn oauth_clients(&self) -> Quota {
+        Quota {
+            units: self.token_requests_per_minute,
+            window_millis: MINUTE,
+        }
+    }
+
     pub(crate) const fn strangers(&self) -> Quota {
         Quota {
             units: self.failed_authentications_per_minute,
@@ -91,6 +100,10 @@ impl Limits {
             (
                 "limits.failed_authentications_per_minute",
                 self.failed_authentications_per_minute as usize,
+            ),
+            (
+                "limits.token_requests_per_minute",
+                self.token_requests_per_minute as usize,
             ),
             ("limits.concurrent", self.concurrent),
             ("limits.concurrent_per_credential", self.concurrent_per_credential),

@@ -1,3 +1,34 @@
-//! Pages for people.
+//! Pages for people. They work without scripts.
 
+mod account;
 pub(crate) mod connect;
+mod device;
+pub(crate) mod page;
+pub(crate) mod session;
+mod setup;
+mod sign_in;
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    response::Redirect,
+    routing::{get, post},
+};
+
+use crate::app::App;
+
+/// The pages.
+pub(crate) fn routes() -> Router<Arc<App>> {
+    Router::new()
+        .route("/", get(|| async { Redirect::to("/account") }))
+        .route("/assets/{name}", get(page::asset))
+        .route("/login", get(sign_in::show).post(sign_in::submit))
+        .route("/login/done", get(sign_in::done))
+        .route("/login/{token}", get(setup::show_link).post(setup::submit_link))
+        .route("/logout", post(sign_in::sign_out))
+        .route("/setup/{token}", get(setup::show).post(setup::submit))
+        .route("/account", get(account::show))
+        .route("/account/applications/{grant}/revoke", post(account::revoke))
+        .route("/device", get(device::show).post(device::submit))
+}

@@ -5,7 +5,10 @@ use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
 use searchwright_contract::{Code, Problem};
 use searchwright_engine::Reply;
 
-use super::{bearer, rate_limit::Standing};
+use super::{
+    bearer::{self, Door},
+    rate_limit::Standing,
+};
 use crate::app::App;
 
 const PROBLEM: HeaderValue = HeaderValue::from_static("application/problem+json");
@@ -62,6 +65,7 @@ pub fn reply(
 pub fn problem(
     app: &App,
     request_id: &str,
+    door: Door,
     path: &str,
     mut problem: Problem,
     standing: Option<Standing>,
@@ -76,7 +80,7 @@ pub fn problem(
     if let Some(seconds) = problem.retry_after {
         headers.insert(header::RETRY_AFTER, seconds.into());
     }
-    if let Some(challenge) = bearer::challenge(&problem) {
+    if let Some(challenge) = bearer::challenge(app, door, &problem) {
         put(&mut headers, header::WWW_AUTHENTICATE, &challenge);
     }
     if problem.code == Code::UnsupportedMediaType {

@@ -7,19 +7,52 @@ use std::{
 
 use http::HeaderMap;
 use searchwright_contract::{Code, Instant, Problem, ids::CredentialId};
-use searchwright_engine::{Credential, Engine, Failure, keys};
-use searchwright_store::access::{self, KeyAccess};
+use searchwright_engine::{
+    Credential, Engine, Failure, oauth,
+    secrets::{self, SecretKind},
+};
+use searchwright_store::{access, oauth_grants, oauth_tokens};
+
+use crate::app::App;
 
 /// Milliseconds for which a verified key is cached. On PostgreSQL a revocation takes effect within this time on every
-/// replica; on SQLite at once, because a change is announced (`Db::key_generation`).
+/// replica; on SQLite at once, because a change is announced (`Db::credential_generation`). OAuth tokens are cached on SQLite
+/// only.
 const BELIEVED_MILLIS: i64 = 2_000;
-/// Cached keys, at most.
+/// Cached credentials, at most.
 const MAX_BELIEVED: usize = 10_000;
 
-/// Cached keys by digest, with their validity.
-type Believed = HashMap<[u8; 32], (Belief, Arc<KeyAccess>)>;
+/// A protected resource: where a credential is presented.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Door {
+    /// HTTP API.
+    Api,
+    /// MCP.
+    Mcp,
+}
 
-/// Validity of a cached key: until a time, and while no change of keys is announced.
+impl Door {
+    /// Audience that a token needs here.
+    fn resource(self, app: &App) -> &str {
+        match self {
+            Self::Api => &app.resources.api,
+            Self::Mcp => &app.resources.mcp,
+        }
+    }
+
+    /// URL of the metadata of the resource (RFC 9728).
+    fn metadata_url(self, app: &App) -> String {
+        let resource = self.resource(app);
+        let path = url::Url::parse(resource).map_or(0, |url| url.path().trim_end_matches('/').len());
+        let (origin, path) = resource.split_at(resource.len() - path);
+        format!("{origin}/.well-known/oauth-protected-resource{path}")
+    }
+}
+
+/// Cached credentials by digest, with their validity.
+type Believed = HashMap<[u8; 32], (Belief, Credential)>;
+
+/// Validity of a cached credential: until a time, and while no change of credentials is announced.
 #[derive(Clone, Copy, Debug)]
 struct Belief {
     until: Instant,
@@ -31,7 +64,18 @@ struct Belief {
 pub struct Gate {
     engine: Arc<Engine>,
     believed: Mutex<Believed>,
-    uses: Mutex<HashMap<CredentialId, Instant>>,
+    key_uses: Uses,
+    grant_uses: Uses,
+}
+
+/// Last use by id of the key or the grant.
+type Uses = Mutex<HashMap<CredentialId, Instant>>;
+
+fn take_uses(uses: &Uses) -> Vec<(CredentialId, Instant)> {
+    uses.lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .drain()
+        .collect()
 }
 
 /// Returns the bearer token of a request.
@@ -39,20 +83,14 @@ pub fn token<'a>(headers: &'a HeaderMap, query: Option<&str>) -> Result<&'a str,
     let mut values = headers.get_all(http::header::AUTHORIZATION).iter();
     let Some(value) = values.next() else {
         if query.is_some_and(|q| q.split('&').any(|p| p.starts_with("access_token="))) {
-            return Err(Problem::new(
-                Code::MalformedRequest,
-                "a credential in the query is not accepted",
-            )
-            .hint("send it as Authorization: Bearer …"));
+            return Err(misplaced("a credential in the query is not accepted")
+                .hint("send it as Authorization: Bearer …"));
         }
         return Err(Problem::new(Code::Unauthenticated, "no credential was sent")
-            .hint("send Authorization: Bearer <API key>"));
+            .hint("send Authorization: Bearer <API key or OAuth access token>"));
     };
     if values.next().is_some() {
-        return Err(Problem::new(
-            Code::MalformedRequest,
-            "two Authorization headers were sent",
-        ));
+        return Err(misplaced("two Authorization headers were sent"));
     }
     let invalid = || Problem::new(Code::InvalidToken, "the credential is not valid");
     let text = value.to_str().map_err(|_| invalid())?;
@@ -60,8 +98,15 @@ pub fn token<'a>(headers: &'a HeaderMap, query: Option<&str>) -> Result<&'a str,
         Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => Ok(token.trim()),
         _ => Err(
             Problem::new(Code::Unauthenticated, "the Authorization scheme is not Bearer")
-                .hint("send Authorization: Bearer <API key>"),
+                .hint("send Authorization: Bearer <API key or OAuth access token>"),
         ),
+    }
+}
+
+fn misplaced(detail: &str) -> Problem {
+    Problem {
+        misplaced_credential: true,
+        ..Problem::new(Code::MalformedRequest, detail)
     }
 }
 
@@ -71,103 +116,146 @@ impl Gate {
         Self {
             engine,
             believed: Mutex::default(),
-            uses: Mutex::default(),
+            key_uses: Uses::default(),
+            grant_uses: Uses::default(),
         }
     }
 
-    /// The credential behind a token. Unknown and revoked are one answer; only the holder of a genuine
-    /// key hears that it expired.
-    pub async fn verify(&self, token: &str) -> Result<Credential, Failure> {
+    /// Returns the credential of a bearer token. Unknown and revoked are one answer; only the holder of a genuine one hears
+    /// that it expired.
+    pub async fn verify(&self, token: &str, app: &App, door: Door) -> Result<Credential, Failure> {
         let invalid = || {
             Problem::new(Code::InvalidToken, "the credential is not valid")
-                .hint("check that the key was copied whole; make a new one if it was revoked")
+                .hint("check that it was copied whole; make a new key or sign in again if it was revoked")
         };
-        if !keys::is_well_formed(token) {
+        let is_key = secrets::is_well_formed(SecretKind::ApiKey, token);
+        if !is_key && !secrets::is_well_formed(SecretKind::AccessToken, token) {
             return Err(invalid().into());
         }
-        let digest = keys::digest(token);
+        let digest = secrets::digest(token);
         let now = self.engine.clock.now();
         // Before the look: a change announced after it is then noticed by the next request.
-        let generation = self.engine.db.key_generation();
-        let access = match self.remembered(&digest, now, generation) {
-            Some(access) => access,
+        let generation = self.engine.db.credential_generation();
+        let credential = match self.remembered(&digest, now, generation) {
+            Some(credential) => credential,
             None => {
-                let found = access::find_key_by_digest(&mut self.engine.db.read().await?, &digest).await?;
-                let access = Arc::new(found.ok_or_else(invalid)?);
-                let until = now.plus_millis(BELIEVED_MILLIS);
-                self.believe(digest, Belief { until, generation }, &access);
-                access
+                let found = self.find(&digest, is_key, now).await?.ok_or_else(invalid)?;
+                if is_key || self.engine.db.name() == "sqlite" {
+                    let until = now.plus_millis(BELIEVED_MILLIS);
+                    self.believe(digest, Belief { until, generation }, &found);
+                }
+                found
             }
         };
-        if access.key.revoked_at.is_some_and(|at| at <= now) {
-            return Err(invalid().into());
+        match &credential {
+            Credential::Key(access) => {
+                if access.key.revoked_at.is_some_and(|at| at <= now) {
+                    return Err(invalid().into());
+                }
+                if let Some(at) = access.key.expires_at.filter(|at| *at <= now) {
+                    let expired = Problem::new(Code::TokenExpired, format!("the key expired at {at}"));
+                    return Err(expired.hint("ask a person for a new key").into());
+                }
+                record(&self.key_uses, access.key.id, now);
+            }
+            Credential::Token(access) => {
+                if access.resource != door.resource(app) {
+                    let detail = format!("this token is for {}, not for this address", access.resource);
+                    return Err(Problem::new(Code::InvalidToken, detail)
+                        .hint(format!("ask for a token with resource={}", door.resource(app)))
+                        .into());
+                }
+                if access.expires_at <= now {
+                    let detail = format!("the token expired at {}", access.expires_at);
+                    return Err(Problem::new(Code::TokenExpired, detail)
+                        .hint("use the refresh token to get a new one")
+                        .into());
+                }
+                record(&self.grant_uses, access.grant, now);
+            }
         }
-        if let Some(at) = access.key.expires_at.filter(|at| *at <= now) {
-            return Err(
-                Problem::new(Code::TokenExpired, format!("the key expired at {at}"))
-                    .hint("ask a person for a new key")
-                    .into(),
-            );
-        }
-        self.uses
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(access.key.id, now);
-        Ok(Credential::Key(access))
+        Ok(credential)
     }
 
-    fn remembered(&self, digest: &[u8; 32], now: Instant, generation: u64) -> Option<Arc<KeyAccess>> {
+    async fn find(
+        &self,
+        digest: &[u8; 32],
+        is_key: bool,
+        now: Instant,
+    ) -> Result<Option<Credential>, Failure> {
+        let mut tx = self.engine.db.read().await?;
+        Ok(if is_key {
+            let found = access::find_key_by_digest(&mut tx, digest).await?;
+            found.map(|access| Credential::Key(Arc::new(access)))
+        } else {
+            let found = oauth_tokens::find_access(&mut tx, digest, now).await?;
+            found.map(|access| Credential::Token(Arc::new(access)))
+        })
+    }
+
+    fn remembered(&self, digest: &[u8; 32], now: Instant, generation: u64) -> Option<Credential> {
         let believed = self.believed.lock().unwrap_or_else(PoisonError::into_inner);
-        let (belief, access) = believed.get(digest)?;
-        (belief.until > now && belief.generation == generation).then(|| access.clone())
+        let (belief, credential) = believed.get(digest)?;
+        (belief.until > now && belief.generation == generation).then(|| credential.clone())
     }
 
-    fn believe(&self, digest: [u8; 32], belief: Belief, access: &Arc<KeyAccess>) {
+    fn believe(&self, digest: [u8; 32], belief: Belief, credential: &Credential) {
         let mut believed = self.believed.lock().unwrap_or_else(PoisonError::into_inner);
         if believed.len() >= MAX_BELIEVED {
             believed.clear();
         }
-        believed.insert(digest, (belief, access.clone()));
+        believed.insert(digest, (belief, credential.clone()));
     }
 
-    /// Writes down when keys were last used; called every minute and at shutdown.
+    /// Stores when credentials were last used; called every minute and at shutdown.
     pub async fn flush(&self) {
-        let uses: Vec<_> = self
-            .uses
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .drain()
-            .collect();
-        if uses.is_empty() {
+        let (keys, grants) = (take_uses(&self.key_uses), take_uses(&self.grant_uses));
+        if keys.is_empty() && grants.is_empty() {
             return;
         }
         let written = self
             .engine
             .db
-            .write(move |tx| Box::pin(async move { access::record_key_uses(tx, uses).await }))
+            .write(move |tx| {
+                Box::pin(async move {
+                    access::record_key_uses(tx, keys).await?;
+                    oauth_grants::record_uses(tx, grants).await
+                })
+            })
             .await;
         if let Err(error) = written {
-            tracing::warn!(%error, "the last use of keys was not written");
+            tracing::warn!(%error, "the last use of credentials was not stored");
         }
     }
 }
 
-/// `WWW-Authenticate` of a refusal, where one belongs (RFC 6750 section 3).
-pub fn challenge(problem: &Problem) -> Option<String> {
-    let error = match problem.code {
-        Code::Unauthenticated => return Some("Bearer realm=\"api\"".to_owned()),
-        Code::InvalidToken | Code::TokenExpired => "invalid_token",
-        Code::InsufficientScope => {
-            let scope = problem.extra.get("scope").and_then(serde_json::Value::as_str);
-            let scope = scope.map_or_else(String::new, |scope| format!(", scope=\"{scope}\""));
+fn record(uses: &Uses, id: CredentialId, now: Instant) {
+    uses.lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .insert(id, now);
+}
+
+/// `WWW-Authenticate` of a refusal, where one belongs (RFC 6750 section 3, RFC 9728 section 5.1).
+pub fn challenge(app: &App, door: Door, problem: &Problem) -> Option<String> {
+    let metadata = door.metadata_url(app);
+    let (error, scope) = match problem.code {
+        Code::Unauthenticated => {
             return Some(format!(
-                "Bearer realm=\"api\", error=\"insufficient_scope\"{scope}"
+                "Bearer realm=\"api\", resource_metadata=\"{metadata}\", scope=\"{}\"",
+                oauth::read_scopes().join(" ")
             ));
         }
+        Code::InvalidToken | Code::TokenExpired => ("invalid_token", None),
+        Code::InsufficientScope => {
+            let scope = problem.extra.get("scope").and_then(serde_json::Value::as_str);
+            ("insufficient_scope", scope)
+        }
+        _ if problem.misplaced_credential => ("invalid_request", None),
         _ => return None,
     };
+    let scope = scope.map_or_else(String::new, |scope| format!(", scope=\"{scope}\""));
     Some(format!(
-        "Bearer realm=\"api\", error=\"{error}\", error_description=\"{}\"",
+        "Bearer realm=\"api\", error=\"{error}\", error_description=\"{}\"{scope}, resource_metadata=\"{metadata}\"",
         problem.title
     ))
 }

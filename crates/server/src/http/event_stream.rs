@@ -13,6 +13,7 @@ use searchwright_contract::{List, events::Event, ids::CredentialId};
 use searchwright_engine::{Endpoint, Failure, Invocation};
 use serde_json::{Map, Value};
 
+use super::bearer::Door;
 use super::{concurrency::Turn, operations::invoke};
 use crate::app::App;
 
@@ -62,7 +63,7 @@ impl Follower {
             });
         };
         let invocation = Invocation {
-            credential: self.app.gate.verify(&self.token).await?,
+            credential: self.app.gate.verify(&self.token, &self.app, Door::Api).await?,
             arguments: Value::Object(self.arguments.clone()),
             if_match: None,
             idempotency_key: None,

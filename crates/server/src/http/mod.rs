@@ -20,7 +20,8 @@ use axum::{Router, body::Body, extract::State, routing};
 use http::{Request, Response};
 use searchwright_contract::{Code, Problem};
 
-use crate::{app::App, dashboard::connect};
+use self::bearer::Door;
+use crate::{app::App, dashboard, dashboard::connect, oauth};
 
 /// Largest request target.
 const MAX_URI: usize = 8 * 1024;
@@ -45,6 +46,8 @@ pub fn router(app: Arc<App>) -> Router {
             "/connect/{token}",
             routing::get(connect::show).post(connect::submit),
         )
+        .merge(oauth::routes())
+        .merge(dashboard::routes())
         .fallback(unknown)
         .method_not_allowed_fallback(not_allowed);
     for (path, resource) in operations::resources(&app) {
@@ -75,7 +78,14 @@ async fn unknown(State(app): State<Arc<App>>, request: Request<Body>) -> Respons
     let problem = Problem::new(Code::NotFound, "there is no resource at this address")
         .with("resource", "route")
         .hint("the API is described at /v1/openapi.json and /docs");
-    answer::problem(&app, &app.request_id(), request.uri().path(), problem, None)
+    answer::problem(
+        &app,
+        &app.request_id(),
+        Door::Api,
+        request.uri().path(),
+        problem,
+        None,
+    )
 }
 
 /// A method that an address outside the table does not know; the `Allow` header comes with its route.
@@ -84,7 +94,14 @@ async fn not_allowed(State(app): State<Arc<App>>, request: Request<Body>) -> Res
         Code::MethodNotAllowed,
         format!("{} is not allowed here", request.method()),
     );
-    answer::problem(&app, &app.request_id(), request.uri().path(), problem, None)
+    answer::problem(
+        &app,
+        &app.request_id(),
+        Door::Api,
+        request.uri().path(),
+        problem,
+        None,
+    )
 }
 
 /// Checks the request line and the headers against their limits.

@@ -13,7 +13,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use super::{
     answer,
     arguments::{entity_tags, gather, idempotency_key},
-    bearer,
+    bearer::{self, Door},
     body::Sender,
     check_head,
     concurrency::Turn,
@@ -71,7 +71,7 @@ pub async fn call(app: Arc<App>, resource: Arc<Resource>, request: Request<Body>
     let uri = request.uri().path().to_owned();
     let Some((_, index)) = resource.endpoints.iter().find(|(m, _)| *m == wanted) else {
         let refusal = Problem::new(Code::MethodNotAllowed, format!("{wanted} is not allowed here"));
-        let mut response = answer::problem(&app, &request_id, &uri, refusal, None);
+        let mut response = answer::problem(&app, &request_id, Door::Api, &uri, refusal, None);
         answer::put(response.headers_mut(), header::ALLOW, &resource.allow);
         return response;
     };
@@ -128,7 +128,7 @@ pub async fn call(app: Arc<App>, resource: Arc<Resource>, request: Request<Body>
             response.headers_mut().remove(header::CONTENT_TYPE);
             response
         }
-        Err(failure) => answer::problem(&app, &request_id, &uri, *failure.0, standing),
+        Err(failure) => answer::problem(&app, &request_id, Door::Api, &uri, *failure.0, standing),
     };
     if head {
         let length = http_body::Body::size_hint(response.body()).exact().unwrap_or(0);
@@ -195,7 +195,7 @@ async fn carry_out(
         .map_or(IpAddr::from([0; 4]), |p| p.0);
     let verified = {
         let _turn = enter(app)?;
-        authenticate(app, &parts.headers, parts.uri.query(), peer).await
+        authenticate(app, Door::Api, &parts.headers, parts.uri.query(), peer).await
     };
     // No unit of concurrency is held while a body is received. Faults of the body are answered before those of the
     // credential.
@@ -292,12 +292,13 @@ impl From<Standing> for Refusal {
 /// Verifies the credential. Those who fail share a quota per address, so that guessing is slow.
 pub(crate) async fn authenticate(
     app: &App,
+    door: Door,
     headers: &HeaderMap,
     query: Option<&str>,
     peer: IpAddr,
 ) -> Result<Credential, Refusal> {
     let verified = match bearer::token(headers, query) {
-        Ok(token) => app.gate.verify(token).await,
+        Ok(token) => app.gate.verify(token, app, door).await,
         Err(problem) => Err(problem.into()),
     };
     match verified {
@@ -319,7 +320,7 @@ pub(crate) async fn authenticate(
 }
 
 /// The address, or for IPv6 the /64 a subscriber usually holds.
-fn network(peer: IpAddr) -> IpAddr {
+pub(crate) fn network(peer: IpAddr) -> IpAddr {
     match peer {
         IpAddr::V4(_) => peer,
         IpAddr::V6(v6) => {
@@ -335,7 +336,11 @@ pub(crate) fn limit(app: &App, endpoint: &Endpoint, credential: &Credential) -> 
     let now = app.engine.clock.now();
     let limits = &app.settings.limits;
     let owner = credential.owner().uuid();
-    let Credential::Key(key) = credential;
+    // The project of a token is known only when its path is read: its user stands for it.
+    let bounded = match credential {
+        Credential::Key(key) => key.project.scope().project(),
+        Credential::Token(token) => token.user.uuid(),
+    };
     let run = endpoint
         .meta
         .effect
@@ -343,7 +348,7 @@ pub(crate) fn limit(app: &App, endpoint: &Endpoint, credential: &Credential) -> 
         .then_some(((owner, 'r'), limits.run()));
     let always = [
         ((owner, 'd'), limits.default()),
-        ((key.own_scope().project(), 'p'), limits.project()),
+        ((bounded, 'p'), limits.project()),
     ];
     let mut taken = Vec::with_capacity(3);
     for (bucket, quota) in run.into_iter().chain(always) {

@@ -2,7 +2,7 @@
 //! covered when it is added.
 
 use searchwright_contract::{Meta, Method, Scope};
-use searchwright_engine::{Endpoint, admin::Grant, keys};
+use searchwright_engine::{Endpoint, admin::Grant, secrets};
 use uuid::Uuid;
 
 use crate::harness::{Answer, Bench, Call};
@@ -97,7 +97,7 @@ async fn with_a_key_that_never_was_or_is_no_more() {
     bench.clock.advance(1);
     let invalid = [
         String::from_utf8(mistyped).unwrap(),
-        keys::generate().unwrap(),
+        secrets::generate(secrets::SecretKind::ApiKey).unwrap(),
         revoked,
         bench.key[..bench.key.len() - 1].to_owned(),
         format!("{}x", bench.key),

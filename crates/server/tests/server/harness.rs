@@ -33,6 +33,7 @@ const WIDE: &[&str] = &[
     "limits.runs_per_minute=100000",
     "limits.requests_per_minute_and_project=100000",
     "limits.failed_authentications_per_minute=100000",
+    "limits.token_requests_per_minute=100000",
 ];
 
 /// A running server.

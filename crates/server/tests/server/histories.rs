@@ -1,7 +1,7 @@
 //! Histories of occurrences and of a project's health, through the API.
 
 use searchwright_contract::ids::{AuditId, PageId};
-use searchwright_engine::keys;
+use searchwright_engine::secrets;
 use searchwright_server::serve;
 use searchwright_store::{access, issues, pages};
 use serde_json::{Value, json};
@@ -89,9 +89,9 @@ async fn stopped(database: &str, waits: bool) {
     }
 
     let engine = &bench.server.app.engine;
-    let digest = keys::digest(&bench.key);
+    let digest = secrets::digest(&bench.key);
     let key = access::find_key_by_digest(&mut engine.db.read().await.unwrap(), &digest).await;
-    let (scope, now) = (key.unwrap().unwrap().own_scope(), engine.clock.now());
+    let (scope, now) = (key.unwrap().unwrap().project.scope(), engine.clock.now());
     let audit = AuditId::parse(started["audit"]["id"].as_str().unwrap()).unwrap();
     let page = PageId::parse(title["page_id"].as_str().unwrap()).unwrap();
     let found = vec![issues::Finding {

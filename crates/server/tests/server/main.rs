@@ -5,6 +5,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may say so by panicking")]
 
+mod browser;
 mod document;
 #[macro_use]
 mod harness;
@@ -45,8 +46,10 @@ mod keyword_metrics;
 mod limits;
 mod load;
 mod mcp;
+mod oauth;
 mod occurrences;
 mod pages;
+mod people;
 mod post_generation;
 mod post_images;
 mod post_injections;

@@ -1,6 +1,6 @@
 //! Posts as callers write them: what is sent is kept, what is at fault is named, nobody's text is lost.
 
-use searchwright_engine::keys;
+use searchwright_engine::secrets;
 use searchwright_store::{access, events};
 use serde_json::{Value, json};
 
@@ -17,12 +17,12 @@ on_both!(
 /// Kinds of the project's events and the posts they are about, oldest first.
 async fn events_of(bench: &Bench) -> Vec<(String, String)> {
     let mut tx = bench.server.app.engine.db.read().await.unwrap();
-    let digest = keys::digest(&bench.key);
+    let digest = secrets::digest(&bench.key);
     let key = access::find_key_by_digest(&mut tx, &digest)
         .await
         .unwrap()
         .unwrap();
-    let events = events::list_after(&mut tx, key.own_scope(), 0, None, 100)
+    let events = events::list_after(&mut tx, key.project.scope(), 0, None, 100)
         .await
         .unwrap();
     let event = |placed: &events::PositionedEvent| {

@@ -12,13 +12,14 @@ use uuid::Uuid;
 use crate::harness::Bench;
 
 async fn scope(bench: &Bench) -> ProjectScope {
-    let digest = searchwright_engine::keys::digest(&bench.key);
+    let digest = searchwright_engine::secrets::digest(&bench.key);
     let mut tx = bench.server.app.engine.db.read().await.unwrap();
     access::find_key_by_digest(&mut tx, &digest)
         .await
         .unwrap()
         .unwrap()
-        .own_scope()
+        .project
+        .scope()
 }
 
 fn quota<'a>(usage: &'a Value, metric: &str) -> &'a Value {

@@ -44,7 +44,7 @@ CREATE TABLE workspaces (
 CREATE TABLE projects (
   id UUID PRIMARY KEY,
   workspace_id UUID NOT NULL REFERENCES workspaces (id),
-  name TEXT NOT NULL,
+  name TEXT COLLATE "C" NOT NULL,
   domain TEXT NOT NULL,
   language TEXT NOT NULL,
   country TEXT NOT NULL, -- empty for all countries
@@ -94,8 +94,180 @@ CREATE TABLE activity (
   credential_kind TEXT NOT NULL,
   credential_id UUID NOT NULL,
   credential_name TEXT NOT NULL,
+  user_id UUID, -- person on whose behalf the call was made
+  user_name TEXT,
   created_at TIMESTAMPTZ NOT NULL,
   PRIMARY KEY (project_id, id)
+);
+
+------------------------------------------------------------------------------------------------------
+-- People
+------------------------------------------------------------------------------------------------------
+
+CREATE TABLE users (
+  id UUID PRIMARY KEY,
+  email TEXT NOT NULL UNIQUE, -- in lower case
+  name TEXT NOT NULL,
+  password TEXT, -- Argon2id in the PHC string format; NULL before one is set
+  disabled_at TIMESTAMPTZ,
+  created_at TIMESTAMPTZ NOT NULL,
+  updated_at TIMESTAMPTZ NOT NULL
+);
+
+CREATE TABLE memberships (
+  user_id UUID NOT NULL REFERENCES users (id),
+  workspace_id UUID NOT NULL REFERENCES workspaces (id),
+  role TEXT NOT NULL,
+  created_at TIMESTAMPTZ NOT NULL,
+  PRIMARY KEY (user_id, workspace_id)
+);
+CREATE INDEX memberships_by_workspace ON memberships (workspace_id, user_id);
+CREATE INDEX projects_by_workspace ON projects (workspace_id, id);
+
+-- Sessions of browsers. The cookie holds the token whose digest is here.
+CREATE TABLE sessions (
+  id UUID PRIMARY KEY,
+  user_id UUID NOT NULL REFERENCES users (id),
+  digest BYTEA NOT NULL UNIQUE,
+  address TEXT NOT NULL,
+  user_agent TEXT NOT NULL,
+  authenticated_at TIMESTAMPTZ NOT NULL, -- last time at which a password was entered
+  last_seen_at TIMESTAMPTZ NOT NULL,
+  expires_at TIMESTAMPTZ NOT NULL,
+  created_at TIMESTAMPTZ NOT NULL
+);
+CREATE INDEX sessions_by_user ON sessions (user_id, id);
+
+-- Links that let a person in once: to set up the first account, or to sign in.
+CREATE TABLE sign_in_links (
+  digest BYTEA PRIMARY KEY,
+  user_id UUID REFERENCES users (id), -- NULL for the setup of the first account
+  created_at TIMESTAMPTZ NOT NULL,
+  expires_at TIMESTAMPTZ NOT NULL
+);
+
+-- Attempts to sign in, by the SHA-256 of the account or of the address. A row is deleted by a success.
+CREATE TABLE sign_in_attempts (
+  subject BYTEA PRIMARY KEY,
+  failures BIGINT NOT NULL,
+  last_at TIMESTAMPTZ NOT NULL
+);
+
+-- Sign-ins, grants, tokens and changes of members, kept as long as the activity of projects.
+CREATE TABLE account_activity (
+  id UUID PRIMARY KEY,
+  action TEXT NOT NULL,
+  user_id UUID, -- person concerned
+  client_id TEXT, -- OAuth client concerned
+  address TEXT, -- network address of the caller
+  detail TEXT,
+  created_at TIMESTAMPTZ NOT NULL
+);
+CREATE INDEX account_activity_by_user ON account_activity (user_id, id);
+
+-- Actions that agents may perform without a person's confirmation. `used` counts the uses of the day `used_on`.
+CREATE TABLE agent_autonomy (
+  project_id UUID NOT NULL REFERENCES projects (id),
+  action TEXT NOT NULL,
+  daily_cap BIGINT,
+  expires_at TIMESTAMPTZ,
+  used_on TEXT NOT NULL, -- date in UTC; empty before the first use
+  used BIGINT NOT NULL,
+  updated_at TIMESTAMPTZ NOT NULL,
+  PRIMARY KEY (project_id, action)
+);
+
+------------------------------------------------------------------------------------------------------
+-- OAuth: this server as authorization server
+------------------------------------------------------------------------------------------------------
+
+-- Clients. The id of a client that publishes a metadata document is the URL of the document.
+CREATE TABLE oauth_clients (
+  id TEXT PRIMARY KEY,
+  kind TEXT NOT NULL,
+  name TEXT NOT NULL,
+  redirect_uris JSONB NOT NULL,
+  may_refresh BOOLEAN NOT NULL,
+  secret_digest BYTEA, -- of a confidential client
+  fingerprint BYTEA UNIQUE, -- of a registration: identical ones share a row
+  consented_at TIMESTAMPTZ, -- first consent of a person
+  fresh_until TIMESTAMPTZ, -- of a metadata document: to be fetched again afterwards
+  created_at TIMESTAMPTZ NOT NULL
+);
+
+-- Authorization requests that wait for the decision of a person.
+CREATE TABLE oauth_requests (
+  digest BYTEA PRIMARY KEY,
+  session_id UUID NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+  client_id TEXT NOT NULL REFERENCES oauth_clients (id) ON DELETE CASCADE,
+  redirect_uri TEXT NOT NULL,
+  state TEXT,
+  code_challenge TEXT NOT NULL,
+  resource TEXT NOT NULL,
+  scopes TEXT NOT NULL,
+  expires_at TIMESTAMPTZ NOT NULL
+);
+CREATE INDEX oauth_requests_by_session ON oauth_requests (session_id);
+CREATE INDEX oauth_requests_by_client ON oauth_requests (client_id);
+
+-- Grants of a person to a client. All tokens of a grant are one family: they end with it.
+CREATE TABLE oauth_grants (
+  id UUID PRIMARY KEY,
+  user_id UUID NOT NULL REFERENCES users (id),
+  client_id TEXT NOT NULL REFERENCES oauth_clients (id),
+  resource TEXT NOT NULL, -- the one audience of its tokens
+  scopes TEXT NOT NULL, -- separated by spaces
+  created_at TIMESTAMPTZ NOT NULL,
+  expires_at TIMESTAMPTZ NOT NULL,
+  last_used_at TIMESTAMPTZ,
+  revoked_at TIMESTAMPTZ,
+  revoked_because TEXT
+);
+CREATE INDEX oauth_grants_by_user ON oauth_grants (user_id, id);
+CREATE INDEX oauth_grants_by_client ON oauth_grants (client_id, id);
+
+CREATE TABLE oauth_codes (
+  digest BYTEA PRIMARY KEY,
+  grant_id UUID NOT NULL REFERENCES oauth_grants (id) ON DELETE CASCADE,
+  redirect_uri TEXT NOT NULL,
+  code_challenge TEXT NOT NULL,
+  expires_at TIMESTAMPTZ NOT NULL,
+  used_at TIMESTAMPTZ
+);
+CREATE INDEX oauth_codes_by_grant ON oauth_codes (grant_id);
+
+CREATE TABLE oauth_access_tokens (
+  digest BYTEA PRIMARY KEY,
+  grant_id UUID NOT NULL REFERENCES oauth_grants (id) ON DELETE CASCADE,
+  scopes TEXT NOT NULL,
+  expires_at TIMESTAMPTZ NOT NULL
+);
+CREATE INDEX oauth_access_tokens_by_grant ON oauth_access_tokens (grant_id);
+
+-- Refresh tokens. One that was used stays until its grant ends, so that a second use is noticed.
+CREATE TABLE oauth_refresh_tokens (
+  digest BYTEA PRIMARY KEY,
+  grant_id UUID NOT NULL REFERENCES oauth_grants (id) ON DELETE CASCADE,
+  parent BYTEA, -- digest of the token that it replaced
+  expires_at TIMESTAMPTZ NOT NULL,
+  used_at TIMESTAMPTZ
+);
+CREATE INDEX oauth_refresh_tokens_by_grant ON oauth_refresh_tokens (grant_id);
+
+-- Devices that wait for a person to enter their code (RFC 8628).
+CREATE TABLE oauth_devices (
+  digest BYTEA PRIMARY KEY, -- of the device code
+  user_code TEXT NOT NULL UNIQUE,
+  client_id TEXT NOT NULL REFERENCES oauth_clients (id) ON DELETE CASCADE,
+  resource TEXT NOT NULL,
+  scopes TEXT NOT NULL,
+  address TEXT NOT NULL, -- of the device
+  interval_seconds BIGINT NOT NULL,
+  polled_at TIMESTAMPTZ,
+  grant_id UUID REFERENCES oauth_grants (id) ON DELETE CASCADE, -- once a person has agreed
+  denied_at TIMESTAMPTZ,
+  created_at TIMESTAMPTZ NOT NULL,
+  expires_at TIMESTAMPTZ NOT NULL
 );
 
 ------------------------------------------------------------------------------------------------------
@@ -113,6 +285,7 @@ CREATE TABLE jobs (
   attempt BIGINT NOT NULL,
   crashes BIGINT NOT NULL, -- leases that expired
   cancel_requested BOOLEAN NOT NULL,
+  rerun_requested BOOLEAN NOT NULL DEFAULT FALSE, -- while it ran: it is not to wait before its next run
   lease_owner UUID,
   lease_until TIMESTAMPTZ,
   fence BIGINT NOT NULL,

@@ -94,8 +94,180 @@ CREATE TABLE activity (
   credential_kind TEXT NOT NULL,
   credential_id BLOB NOT NULL,
   credential_name TEXT NOT NULL,
+  user_id BLOB, -- person on whose behalf the call was made
+  user_name TEXT,
   created_at TEXT NOT NULL,
   PRIMARY KEY (project_id, id)
+) STRICT, WITHOUT ROWID;
+
+------------------------------------------------------------------------------------------------------
+-- People
+------------------------------------------------------------------------------------------------------
+
+CREATE TABLE users (
+  id BLOB PRIMARY KEY,
+  email TEXT NOT NULL UNIQUE, -- in lower case
+  name TEXT NOT NULL,
+  password TEXT, -- Argon2id in the PHC string format; NULL before one is set
+  disabled_at TEXT,
+  created_at TEXT NOT NULL,
+  updated_at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE memberships (
+  user_id BLOB NOT NULL REFERENCES users (id),
+  workspace_id BLOB NOT NULL REFERENCES workspaces (id),
+  role TEXT NOT NULL,
+  created_at TEXT NOT NULL,
+  PRIMARY KEY (user_id, workspace_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX memberships_by_workspace ON memberships (workspace_id, user_id);
+CREATE INDEX projects_by_workspace ON projects (workspace_id, id);
+
+-- Sessions of browsers. The cookie holds the token whose digest is here.
+CREATE TABLE sessions (
+  id BLOB PRIMARY KEY,
+  user_id BLOB NOT NULL REFERENCES users (id),
+  digest BLOB NOT NULL UNIQUE,
+  address TEXT NOT NULL,
+  user_agent TEXT NOT NULL,
+  authenticated_at TEXT NOT NULL, -- last time at which a password was entered
+  last_seen_at TEXT NOT NULL,
+  expires_at TEXT NOT NULL,
+  created_at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX sessions_by_user ON sessions (user_id, id);
+
+-- Links that let a person in once: to set up the first account, or to sign in.
+CREATE TABLE sign_in_links (
+  digest BLOB PRIMARY KEY,
+  user_id BLOB REFERENCES users (id), -- NULL for the setup of the first account
+  created_at TEXT NOT NULL,
+  expires_at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Attempts to sign in, by the SHA-256 of the account or of the address. A row is deleted by a success.
+CREATE TABLE sign_in_attempts (
+  subject BLOB PRIMARY KEY,
+  failures INTEGER NOT NULL,
+  last_at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Sign-ins, grants, tokens and changes of members, kept as long as the activity of projects.
+CREATE TABLE account_activity (
+  id BLOB PRIMARY KEY,
+  action TEXT NOT NULL,
+  user_id BLOB, -- person concerned
+  client_id TEXT, -- OAuth client concerned
+  address TEXT, -- network address of the caller
+  detail TEXT,
+  created_at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX account_activity_by_user ON account_activity (user_id, id);
+
+-- Actions that agents may perform without a person's confirmation. `used` counts the uses of the day `used_on`.
+CREATE TABLE agent_autonomy (
+  project_id BLOB NOT NULL REFERENCES projects (id),
+  action TEXT NOT NULL,
+  daily_cap INTEGER,
+  expires_at TEXT,
+  used_on TEXT NOT NULL, -- date in UTC; empty before the first use
+  used INTEGER NOT NULL,
+  updated_at TEXT NOT NULL,
+  PRIMARY KEY (project_id, action)
+) STRICT, WITHOUT ROWID;
+
+------------------------------------------------------------------------------------------------------
+-- OAuth: this server as authorization server
+------------------------------------------------------------------------------------------------------
+
+-- Clients. The id of a client that publishes a metadata document is the URL of the document.
+CREATE TABLE oauth_clients (
+  id TEXT PRIMARY KEY,
+  kind TEXT NOT NULL,
+  name TEXT NOT NULL,
+  redirect_uris TEXT NOT NULL,
+  may_refresh INTEGER NOT NULL,
+  secret_digest BLOB, -- of a confidential client
+  fingerprint BLOB UNIQUE, -- of a registration: identical ones share a row
+  consented_at TEXT, -- first consent of a person
+  fresh_until TEXT, -- of a metadata document: to be fetched again afterwards
+  created_at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Authorization requests that wait for the decision of a person.
+CREATE TABLE oauth_requests (
+  digest BLOB PRIMARY KEY,
+  session_id BLOB NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+  client_id TEXT NOT NULL REFERENCES oauth_clients (id) ON DELETE CASCADE,
+  redirect_uri TEXT NOT NULL,
+  state TEXT,
+  code_challenge TEXT NOT NULL,
+  resource TEXT NOT NULL,
+  scopes TEXT NOT NULL,
+  expires_at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX oauth_requests_by_session ON oauth_requests (session_id);
+CREATE INDEX oauth_requests_by_client ON oauth_requests (client_id);
+
+-- Grants of a person to a client. All tokens of a grant are one family: they end with it.
+CREATE TABLE oauth_grants (
+  id BLOB PRIMARY KEY,
+  user_id BLOB NOT NULL REFERENCES users (id),
+  client_id TEXT NOT NULL REFERENCES oauth_clients (id),
+  resource TEXT NOT NULL, -- the one audience of its tokens
+  scopes TEXT NOT NULL, -- separated by spaces
+  created_at TEXT NOT NULL,
+  expires_at TEXT NOT NULL,
+  last_used_at TEXT,
+  revoked_at TEXT,
+  revoked_because TEXT
+) STRICT, WITHOUT ROWID;
+CREATE INDEX oauth_grants_by_user ON oauth_grants (user_id, id);
+CREATE INDEX oauth_grants_by_client ON oauth_grants (client_id, id);
+
+CREATE TABLE oauth_codes (
+  digest BLOB PRIMARY KEY,
+  grant_id BLOB NOT NULL REFERENCES oauth_grants (id) ON DELETE CASCADE,
+  redirect_uri TEXT NOT NULL,
+  code_challenge TEXT NOT NULL,
+  expires_at TEXT NOT NULL,
+  used_at TEXT
+) STRICT, WITHOUT ROWID;
+CREATE INDEX oauth_codes_by_grant ON oauth_codes (grant_id);
+
+CREATE TABLE oauth_access_tokens (
+  digest BLOB PRIMARY KEY,
+  grant_id BLOB NOT NULL REFERENCES oauth_grants (id) ON DELETE CASCADE,
+  scopes TEXT NOT NULL,
+  expires_at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX oauth_access_tokens_by_grant ON oauth_access_tokens (grant_id);
+
+-- Refresh tokens. One that was used stays until its grant ends, so that a second use is noticed.
+CREATE TABLE oauth_refresh_tokens (
+  digest BLOB PRIMARY KEY,
+  grant_id BLOB NOT NULL REFERENCES oauth_grants (id) ON DELETE CASCADE,
+  parent BLOB, -- digest of the token that it replaced
+  expires_at TEXT NOT NULL,
+  used_at TEXT
+) STRICT, WITHOUT ROWID;
+CREATE INDEX oauth_refresh_tokens_by_grant ON oauth_refresh_tokens (grant_id);
+
+-- Devices that wait for a person to enter their code (RFC 8628).
+CREATE TABLE oauth_devices (
+  digest BLOB PRIMARY KEY, -- of the device code
+  user_code TEXT NOT NULL UNIQUE,
+  client_id TEXT NOT NULL REFERENCES oauth_clients (id) ON DELETE CASCADE,
+  resource TEXT NOT NULL,
+  scopes TEXT NOT NULL,
+  address TEXT NOT NULL, -- of the device
+  interval_seconds INTEGER NOT NULL,
+  polled_at TEXT,
+  grant_id BLOB REFERENCES oauth_grants (id) ON DELETE CASCADE, -- once a person has agreed
+  denied_at TEXT,
+  created_at TEXT NOT NULL,
+  expires_at TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 ------------------------------------------------------------------------------------------------------
@@ -113,6 +285,7 @@ CREATE TABLE jobs (
   attempt INTEGER NOT NULL,
   crashes INTEGER NOT NULL, -- leases that expired
   cancel_requested INTEGER NOT NULL,
+  rerun_requested INTEGER NOT NULL DEFAULT 0, -- while it ran: it is not to wait before its next run
   lease_owner BLOB,
   lease_until TEXT,
   fence INTEGER NOT NULL,

@@ -100,6 +100,7 @@ fn parse_actor(actor: &str) -> Result<issues::Actor> {
     };
     let kind = match kind {
         "key" => ActorKind::ApiKey,
+        "user" => ActorKind::User,
         "audit" => ActorKind::Audit,
         "recheck" => ActorKind::Recheck,
         "system" => ActorKind::System,

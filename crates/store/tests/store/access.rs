@@ -23,12 +23,12 @@ on_both!(
 async fn key_gives_access_to_its_own_project_only(place: &Place) {
     let store = place.store().await;
     let (mine, foreign) = (store.key().await, store.key().await);
-    let own = mine.project.id.to_string();
-    let scope = mine.scope_for(&own).unwrap();
-    assert_eq!(scope, mine.own_scope());
+    let own = mine.project.project.id.to_string();
+    let scope = mine.find_project(&own).unwrap().scope();
+    assert_eq!(scope, mine.project.scope());
     assert_eq!(scope.project().to_string(), own);
     let refused = [
-        foreign.project.id.to_string(),
+        foreign.project.project.id.to_string(),
         id::<ProjectId>().to_string(),
         Uuid::nil().to_string(),
         own.replace('-', ""),
@@ -41,7 +41,7 @@ async fn key_gives_access_to_its_own_project_only(place: &Place) {
         "' OR 1=1 --".to_owned(),
     ];
     for other in refused {
-        assert!(mine.scope_for(&other).is_none(), "{other:?}");
+        assert!(mine.find_project(&other).is_none(), "{other:?}");
     }
     let unknown = access::find_key_by_digest(&mut store.read().await, &digest(id()))
         .await
@@ -67,7 +67,10 @@ async fn key_record_reads_back(place: &Place) {
         access.key.scopes,
         [Scope::KeywordsWrite, Scope::AuditsRead, Scope::ContentGenerate]
     );
-    assert_eq!((access.language.as_str(), access.country.as_str()), ("en", ""));
+    assert_eq!(
+        (access.project.language.as_str(), access.project.country.as_str()),
+        ("en", "")
+    );
     for (scope, may) in [
         (Scope::Any, true),
         (Scope::KeywordsWrite, true),

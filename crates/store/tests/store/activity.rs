@@ -4,6 +4,7 @@ use searchwright_contract::{
     Instant,
     activity::{Activity, CredentialKind, UsedCredential},
     ids::ActivityId,
+    people::UserRef,
 };
 use searchwright_store::{
     Error,
@@ -31,6 +32,14 @@ fn new(action: &'static str, subject: Option<&str>) -> NewActivity {
         kind: CredentialKind::ApiKey,
         credential: Uuid::from_u128(7).into(),
         name: "agent 🪴".to_owned(),
+        user: Some(ann()),
+    }
+}
+
+fn ann() -> UserRef {
+    UserRef {
+        id: Uuid::from_u128(9).into(),
+        name: "Ann".to_owned(),
     }
 }
 
@@ -80,6 +89,7 @@ async fn entries_are_listed_newest_first(place: &Place) {
             id: Uuid::from_u128(7).into(),
             name: "agent 🪴".to_owned(),
         },
+        user: Some(ann()),
         created_at: now(),
     };
     assert_eq!(walked[2], expected);

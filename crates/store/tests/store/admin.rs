@@ -3,7 +3,7 @@
 use searchwright_store::{
     Error,
     admin::{self, NewKey},
-    projects, sql,
+    projects, sql, workspaces,
 };
 
 use crate::harness::{Place, id, later, new_key, new_project, now};
@@ -48,7 +48,10 @@ async fn projects_share_the_first_workspace(place: &Place) {
         id: first,
         ..new_project()
     };
-    let refused = commit!(store.db, |tx| admin::create_project(tx, twice, id(), now()).await);
+    let refused = commit!(store.db, |tx| {
+        let workspace = workspaces::find_or_create_first(tx, id(), now()).await?;
+        admin::create_project(tx, twice, workspace, now()).await
+    });
     assert!(matches!(refused, Err(Error::Duplicate(_))), "{refused:?}");
     let scope = store.project().await;
     let project = projects::get(&mut store.read().await, scope).await.unwrap();
@@ -75,7 +78,7 @@ async fn a_key_needs_its_project_and_a_digest_of_its_own(place: &Place) {
     let first = store.key().await;
     let copy = NewKey {
         digest: crate::harness::digest(first.key.id),
-        ..new_key(first.own_scope().project())
+        ..new_key(first.project.scope().project())
     };
     let refused = commit!(store.db, |tx| admin::create_key(tx, copy, now()).await);
     assert!(matches!(refused, Err(Error::Duplicate(_))), "{refused:?}");

@@ -11,6 +11,7 @@ use searchwright_store::{
     Db, Settings, Tx,
     access::{self, KeyAccess, ProjectScope},
     admin::{self, NewKey, NewProject},
+    workspaces,
 };
 use tempfile::TempDir;
 use tokio_postgres::NoTls;
@@ -131,7 +132,7 @@ impl Store {
 
     /// Creates a project with a key, and returns its scope.
     pub async fn project(&self) -> ProjectScope {
-        self.key().await.own_scope()
+        self.key().await.project.scope()
     }
 
     pub async fn key(&self) -> KeyAccess {
@@ -139,7 +140,8 @@ impl Store {
         let digest = digest(key);
         let new = new_key(project.id);
         commit!(self.db, |tx| {
-            admin::create_project(tx, project, id(), now()).await?;
+            let workspace = workspaces::find_or_create_first(tx, id(), now()).await?;
+            admin::create_project(tx, project, workspace, now()).await?;
             admin::create_key(
                 tx,
                 NewKey {

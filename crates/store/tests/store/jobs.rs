@@ -26,6 +26,7 @@ on_both!(
     cancel_and_lease_agree,
     retries_wait_for_their_time,
     postponed_job_costs_no_attempt,
+    running_job_that_is_asked_for_again_does_not_wait,
     released_job_costs_no_attempt,
     leases_are_expired_at_start,
     projects_take_turns,
@@ -318,6 +319,19 @@ async fn lost_lease_writes_nothing(place: &Place) {
     );
     assert!(finish(&store, &heir, JobEnd::Succeeded(json!("heir")), at).await);
     assert_eq!(get(&store, scope, job).await.result, Some(json!("heir")));
+}
+
+async fn running_job_that_is_asked_for_again_does_not_wait(place: &Place) {
+    let store = place.store().await;
+    let scope = store.project().await;
+    let job = queue(&store, scope, 0).await;
+    let first = lease(&store, now()).await.unwrap();
+    commit!(store.db, |tx| jobs::run_now(tx, scope, job, later(1)).await).unwrap();
+    assert!(finish(&store, &first, JobEnd::Waits(later(60_000)), later(2)).await);
+    let again = lease(&store, later(2)).await.unwrap();
+    assert_eq!(again.id, job);
+    assert!(finish(&store, &again, JobEnd::Waits(later(60_000)), later(3)).await);
+    assert!(lease(&store, later(59_999)).await.is_none(), "asked for once");
 }
 
 async fn expired_job_is_requeued(place: &Place) {

@@ -50,7 +50,7 @@ impl Handle<RestoreRevision> for Engine {
             forget_generated(&mut record);
         }
         let is_new_text = record.post.content != old.content;
-        settle(tx, scope, &mut record, &site(call), is_new_text, call.now).await?;
+        settle(tx, scope, &mut record, &site(call)?, is_new_text, call.now).await?;
         write(call, tx, record, &old).await
     }
 }

@@ -1,6 +1,6 @@
 //! Responses of an operation in the document: success, errors, and their headers.
 
-use searchwright_contract::{Code, Effect, Meta, Method, Problem, Scope};
+use searchwright_contract::{Code, Effect, Meta, Method, Problem, Scope, people::AutonomyAction};
 use searchwright_engine::Endpoint;
 use serde_json::{Map, Value, json};
 
@@ -106,6 +106,8 @@ fn codes(meta: &Meta) -> impl Iterator<Item = Code> {
         let by_kind = match code {
             Code::ProjectForbidden => meta.in_project(),
             Code::InsufficientScope => meta.scope != Scope::Any,
+            Code::InsufficientRole => meta.in_project() && meta.scope.writes(),
+            Code::AgentAutonomyRequired => AutonomyAction::of_scope(meta.scope).is_some(),
             code if CODES_OF_WRITES.contains(code) => meta.method != Method::GET,
             code => CODES_OF_ALL.contains(code),
         };

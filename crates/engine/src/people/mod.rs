@@ -1,0 +1,83 @@
+//! People: passwords, sessions of browsers, and links that let a person in once.
+
+pub mod account;
+pub mod passwords;
+pub mod sessions;
+pub mod setup;
+mod throttle;
+
+use searchwright_contract::{
+    Instant,
+    ids::{ActivityId, UserId},
+};
+use searchwright_store::account_activity::AccountActivity;
+
+use crate::{Engine, call::fault, failure::Result};
+
+/// Returns an email address in lower case; a fault unless it has the form of one.
+pub(crate) fn check_email(email: &str) -> Result<String> {
+    let email = email.trim().to_lowercase();
+    let is_address = email.len() <= 254
+        && !email.contains(|c: char| c.is_whitespace() || c.is_control())
+        && email
+            .split_once('@')
+            .is_some_and(|(name, host)| !name.is_empty() && !host.is_empty() && !host.contains('@'));
+    if is_address {
+        Ok(email)
+    } else {
+        Err(fault("/email", "not_an_email_address", "is not an email address"))
+    }
+}
+
+/// Network address and program of a person's browser, or of a client.
+#[derive(Clone, Debug, Default)]
+pub struct Caller {
+    /// Network address; of IPv6 the network of the subscriber.
+    pub address: String,
+    /// `User-Agent`.
+    pub user_agent: String,
+}
+
+/// Entry of the log of accounts to be written.
+pub(crate) struct Entry<'a> {
+    pub action: &'static str,
+    pub user: Option<UserId>,
+    pub client: Option<&'a str>,
+    pub address: &'a str,
+    pub detail: Option<&'a str>,
+}
+
+impl Engine {
+    pub(crate) fn account_activity(&self, entry: Entry<'_>, now: Instant) -> AccountActivity {
+        AccountActivity {
+            id: self.clock.id::<ActivityId>(),
+            action: entry.action.to_owned(),
+            user: entry.user,
+            client: entry.client.map(str::to_owned),
+            address: Some(entry.address.to_owned()).filter(|address| !address.is_empty()),
+            detail: entry.detail.map(str::to_owned),
+            created_at: now,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check_email;
+
+    #[test]
+    fn email_addresses() {
+        assert_eq!(check_email(" Ann@Example.com ").unwrap(), "ann@example.com");
+        for bad in [
+            "",
+            "ann",
+            "@example.com",
+            "ann@",
+            "a@b@c",
+            "a b@c",
+            "ann@exa\nmple.com",
+        ] {
+            assert!(check_email(bad).is_err(), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Frame of the pages: headers, the style sheet, and pages that only say something.
+
+use std::sync::LazyLock;
+
+use askama::Template;
+use axum::{body::Body, extract::Path};
+use http::{HeaderValue, Response, StatusCode, header};
+use searchwright_engine::Failure;
+use sha2::{Digest as _, Sha256};
+
+const STYLE: &str = include_str!("../../assets/pages.css");
+
+/// File name of the style sheet, with a digest of its content: browsers may keep it for good.
+static STYLE_NAME: LazyLock<String> = LazyLock::new(|| {
+    let digest = Sha256::digest(STYLE);
+    let hex: String = digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+    format!("pages-{hex}.css")
+});
+
+/// Members of the template that all pages extend.
+pub(crate) struct Layout {
+    pub title: &'static str,
+    pub style: &'static str,
+}
+
+impl Layout {
+    pub fn new(title: &'static str) -> Self {
+        Self {
+            title,
+            style: &STYLE_NAME,
+        }
+    }
+}
+
+/// Place to which the forms of a page lead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// This server.
+    Own,
+    /// This server, which redirects to another program: no `form-action`, which browsers would apply to the redirect as well.
+    OfOthers,
+}
+
+#[derive(Template)]
+#[template(path = "notice.html")]
+struct Notice<'a> {
+    layout: Layout,
+    heading: &'a str,
+    text: &'a str,
+}
+
+/// Answers with a page.
+pub(crate) fn respond(status: StatusCode, view: &impl Template, form: Form) -> Response<Body> {
+    let mut response = Response::new(Body::from(view.render().unwrap_or_default()));
+    *response.status_mut() = status;
+    let policy = match form {
+        Form::Own => {
+            "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+        }
+        Form::OfOthers => {
+            "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'"
+        }
+    };
+    // Without the referrer, browsers without Fetch Metadata send no origin with a form either.
+    let referrer = match form {
+        Form::Own => "same-origin",
+        Form::OfOthers => "no-referrer",
+    };
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (header::CONTENT_TYPE, "text/html; charset=utf-8"),
+        (header::CACHE_CONTROL, "no-store"),
+        (header::REFERRER_POLICY, referrer),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (header::CONTENT_SECURITY_POLICY, policy),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    headers.insert(
+        "cross-origin-opener-policy",
+        HeaderValue::from_static("same-origin"),
+    );
+    response
+}
+
+/// Answers with a page that only says something.
+pub(crate) fn notice(status: StatusCode, heading: &str, text: &str) -> Response<Body> {
+    let view = Notice {
+        layout: Layout::new("Searchwright"),
+        heading,
+        text,
+    };
+    respond(status, &view, Form::Own)
+}
+
+/// Answers a failure: the reason to the person if it is about the request, else only to the log.
+pub(crate) fn failed(failure: &Failure) -> Response<Body> {
+    let status = StatusCode::from_u16(failure.0.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    if status.is_server_error() {
+        tracing::warn!(%failure, "a page could not be answered");
+        return notice(
+            status,
+            "Not at the moment",
+            "The server cannot do this right now. Try again in a minute; nothing was changed.",
+        );
+    }
+    notice(status, "This did not work", &sentence(failure))
+}
+
+/// Returns the reason of a failure as a sentence.
+pub(crate) fn sentence(failure: &Failure) -> String {
+    let problem = &failure.0;
+    let detail = match problem.errors.as_slice() {
+        [] => problem.detail.clone(),
+        faults => {
+            let all: Vec<String> = faults
+                .iter()
+                .map(|fault| format!("{} {}", fault.pointer.trim_start_matches('/'), fault.detail))
+                .collect();
+            all.join("; ")
+        }
+    };
+    let mut letters = detail.chars();
+    let mut text: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
+    text.extend(letters);
+    text.push('.');
+    if let Some(hint) = &problem.hint {
+        text += &format!(" Next: {hint}.");
+    }
+    text
+}
+
+/// Redirects with `303 See Other`: the form that was sent is not sent on.
+pub(crate) fn see_other(location: &str) -> Response<Body> {
+    let Ok(value) = HeaderValue::from_str(location) else {
+        return notice(
+            StatusCode::BAD_REQUEST,
+            "This did not work",
+            "The address to go back to cannot be used.",
+        );
+    };
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::SEE_OTHER;
+    let headers = response.headers_mut();
+    headers.insert(header::LOCATION, value);
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    response
+}
+
+/// The style sheet.
+pub(super) async fn asset(Path(name): Path<String>) -> Response<Body> {
+    if name != *STYLE_NAME {
+        return notice(
+            StatusCode::NOT_FOUND,
+            "Not found",
+            "There is nothing at this address.",
+        );
+    }
+    let mut response = Response::new(Body::from(STYLE));
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (header::CONTENT_TYPE, "text/css; charset=utf-8"),
+        (header::CACHE_CONTROL, "public, max-age=31536000, immutable"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    response
+}

@@ -1,0 +1,275 @@
+//! The session of a browser: its cookie, and the checks of forms against requests from other sites (OWASP CSRF cheat sheet).
+
+use std::time::Duration;
+
+use axum::body::{Body, to_bytes};
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
+use searchwright_engine::people::Caller;
+use searchwright_store::sessions::Session;
+use sha2::{Digest as _, Sha256};
+use subtle::ConstantTimeEq as _;
+
+use super::page;
+use crate::{app::App, http::operations::network, listen::Peer};
+
+/// Name of the cookie. Browsers accept the prefix only for this host, over TLS or on the loopback interface.
+const COOKIE: &str = "__Host-session";
+/// Bytes of a form, at most.
+const MAX_FORM_BYTES: usize = 64 << 10;
+/// Time in which it has to arrive.
+const FORM_TIMEOUT: Duration = Duration::from_secs(10);
+/// Pages to which a person may be sent after signing in.
+const PAGES: [&str; 4] = ["/oauth/authorize", "/device", "/account", "/projects"];
+
+/// A person who is signed in.
+pub(crate) struct Visitor {
+    pub session: Session,
+    /// Token of the cookie.
+    pub token: String,
+}
+
+impl Visitor {
+    /// Token that every form of the session carries; derived from the cookie, which other sites cannot read.
+    pub fn csrf(&self) -> String {
+        URL_SAFE_NO_PAD.encode(Sha256::digest(format!("form:{}", self.token)))
+    }
+}
+
+/// Returns a parameter of the address; empty if there is none.
+pub(crate) fn query_parameter(request: &Request<Body>, name: &str) -> String {
+    let query = request.uri().query().unwrap_or_default();
+    let mut pairs = url::form_urlencoded::parse(query.as_bytes());
+    pairs
+        .find(|(known, _)| known == name)
+        .map(|(_, value)| value.into_owned())
+        .unwrap_or_default()
+}
+
+/// The token of the session cookie.
+pub(crate) fn cookie(headers: &HeaderMap) -> Option<&str> {
+    headers
+        .get_all(header::COOKIE)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(';'))
+        .find_map(|pair| pair.trim().strip_prefix(COOKIE)?.strip_prefix('='))
+}
+
+/// Returns the person who is signed in. An error is the answer.
+pub(crate) async fn visitor(app: &App, headers: &HeaderMap) -> Result<Option<Visitor>, Box<Response<Body>>> {
+    let Some(token) = cookie(headers) else {
+        return Ok(None);
+    };
+    match app.engine.session(token).await {
+        Ok(session) => Ok(session.map(|session| Visitor {
+            session,
+            token: token.to_owned(),
+        })),
+        Err(failure) => Err(Box::new(page::failed(&failure))),
+    }
+}
+
+/// Returns the person who is signed in; an answer that leads to the sign-in page and back to `page` if nobody is.
+pub(crate) async fn need_visitor(
+    app: &App,
+    headers: &HeaderMap,
+    page: &str,
+) -> Result<Visitor, Box<Response<Body>>> {
+    visitor(app, headers)
+        .await?
+        .ok_or_else(|| Box::new(to_sign_in(page)))
+}
+
+/// Leads to the sign-in page, and back to `page` afterwards.
+pub(crate) fn to_sign_in(page: &str) -> Response<Body> {
+    let query = url::form_urlencoded::Serializer::new(String::new())
+        .append_pair("next", page)
+        .finish();
+    page::see_other(&format!("/login?{query}"))
+}
+
+/// Returns the page to go to after signing in, if it is one of ours.
+pub(crate) fn next_page(asked: &str) -> &str {
+    let path = asked.split(['?', '#']).next().unwrap_or_default();
+    let is_plain = !asked.contains(['\\', '\r', '\n']) && !path.contains("//") && !path.contains("/.");
+    let is_known = PAGES.iter().any(|page| {
+        path.strip_prefix(page)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    });
+    if is_plain && is_known { asked } else { "/account" }
+}
+
+/// Sets the session cookie on an answer.
+pub(crate) fn set_cookie(response: &mut Response<Body>, token: &str) {
+    let text = format!("{COOKIE}={token}; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=2592000");
+    if let Ok(value) = HeaderValue::from_str(&text) {
+        response.headers_mut().append(header::SET_COOKIE, value);
+    }
+}
+
+/// Removes the session cookie.
+pub(crate) fn remove_cookie(response: &mut Response<Body>) {
+    let value =
+        HeaderValue::from_static("__Host-session=; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=0");
+    response.headers_mut().append(header::SET_COOKIE, value);
+}
+
+/// Network address and program of a browser.
+pub(crate) fn caller(request: &Request<Body>) -> Caller {
+    let peer = request.extensions().get::<Peer>();
+    let user_agent = request.headers().get(header::USER_AGENT);
+    Caller {
+        address: peer.map(|peer| network(peer.0).to_string()).unwrap_or_default(),
+        user_agent: user_agent
+            .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+            .unwrap_or_default(),
+    }
+}
+
+/// A form that a person sent.
+pub(crate) struct FormData(Vec<(String, String)>);
+
+impl FormData {
+    /// Returns the first value of a field; empty if there is none.
+    pub fn get(&self, name: &str) -> &str {
+        let mut fields = self.0.iter();
+        fields
+            .find(|(field, _)| field == name)
+            .map_or("", |(_, value)| value.as_str())
+    }
+
+    /// Returns every value of a field.
+    pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        self.0
+            .iter()
+            .filter(move |(field, _)| field == name)
+            .map(|(_, value)| value.as_str())
+    }
+}
+
+/// Returns whether a form was sent by a page of this server. A browser says so in one of two headers; a request with neither
+/// is refused.
+fn is_from_own_page(headers: &HeaderMap, public_url: &str) -> bool {
+    if let Some(site) = headers.get("sec-fetch-site") {
+        return site == "same-origin";
+    }
+    let own = url::Url::parse(public_url).map(|url| url.origin().ascii_serialization());
+    headers
+        .get(header::ORIGIN)
+        .is_some_and(|origin| own.is_ok_and(|own| origin == own.as_str()))
+}
+
+/// Reads a form of a page for which nobody has to be signed in. An error is the answer.
+pub(crate) async fn receive_from_anyone(
+    app: &App,
+    request: Request<Body>,
+) -> Result<FormData, Box<Response<Body>>> {
+    if !is_from_own_page(request.headers(), &app.settings.public_url) {
+        return Err(Box::new(page::notice(
+            StatusCode::FORBIDDEN,
+            "This form was not accepted",
+            &format!(
+                "It was not sent by a page of {}. Open that address and try again; if a proxy is in front of this server, PUBLIC_URL has to be the address in your browser.",
+                app.settings.public_url
+            ),
+        )));
+    }
+    let body = tokio::time::timeout(FORM_TIMEOUT, to_bytes(request.into_body(), MAX_FORM_BYTES)).await;
+    match body {
+        Ok(Ok(body)) => Ok(FormData(
+            url::form_urlencoded::parse(&body).into_owned().collect(),
+        )),
+        _ => Err(Box::new(page::notice(
+            StatusCode::BAD_REQUEST,
+            "The form did not arrive",
+            "It was incomplete or too large. Go back and send it again.",
+        ))),
+    }
+}
+
+/// Reads a form of the person who is signed in. An error is the answer.
+pub(crate) async fn receive(
+    app: &App,
+    request: Request<Body>,
+) -> Result<(Visitor, FormData, Caller), Box<Response<Body>>> {
+    let visitor = need_visitor(app, request.headers(), "/account").await?;
+    let caller = caller(&request);
+    let form = receive_from_anyone(app, request).await?;
+    let (sent, own) = (form.get("csrf"), visitor.csrf());
+    if !bool::from(sent.as_bytes().ct_eq(own.as_bytes())) {
+        return Err(Box::new(page::notice(
+            StatusCode::FORBIDDEN,
+            "This form was not accepted",
+            "It belongs to another session. Open the page again and send it from there.",
+        )));
+    }
+    Ok((visitor, form, caller))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_own_pages_follow_a_sign_in() {
+        for good in [
+            "/account",
+            "/oauth/authorize?client_id=https%3A%2F%2Fa.example%2Fc&x=//y",
+            "/projects/1/settings/connect",
+        ] {
+            assert_eq!(next_page(good), good);
+        }
+        for bad in [
+            "",
+            "https://evil.example",
+            "//evil.example",
+            "/\\evil.example",
+            "/account/../logout",
+            "/accounting",
+            "/v1/me",
+            "/account//evil.example",
+            "account",
+            "/account\r\nSet-Cookie: x=y",
+        ] {
+            assert_eq!(next_page(bad), "/account", "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn forms_come_from_own_pages() {
+        let headers = |pairs: &[(&'static str, &'static str)]| {
+            let pairs = pairs.iter().map(|(name, value)| {
+                (
+                    header::HeaderName::from_static(name),
+                    HeaderValue::from_static(value),
+                )
+            });
+            pairs.collect::<HeaderMap>()
+        };
+        let own = |pairs: &[_]| is_from_own_page(&headers(pairs), "https://sw.example");
+        assert!(own(&[("sec-fetch-site", "same-origin")]));
+        assert!(own(&[("origin", "https://sw.example")]));
+        assert!(!own(&[]), "neither header");
+        assert!(!own(&[
+            ("sec-fetch-site", "same-site"),
+            ("origin", "https://sw.example")
+        ]));
+        assert!(!own(&[("sec-fetch-site", "cross-site")]));
+        assert!(!own(&[("sec-fetch-site", "none")]));
+        assert!(!own(&[("origin", "https://sw.example.evil.example")]));
+        assert!(!own(&[("origin", "null")]));
+    }
+
+    #[test]
+    fn cookies_are_read_by_their_whole_name() {
+        let mut headers = HeaderMap::new();
+        headers.insert(
+            header::COOKIE,
+            HeaderValue::from_static("a=1; __Host-sessions=no; __Host-session=yes; b=2"),
+        );
+        assert_eq!(cookie(&headers), Some("yes"));
+        headers.insert(header::COOKIE, HeaderValue::from_static("session=no"));
+        assert_eq!(cookie(&headers), None);
+    }
+}

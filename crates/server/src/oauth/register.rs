@@ -1,0 +1,40 @@
+//! `POST /oauth/register`: dynamic client registration (RFC 7591).
+
+use std::sync::Arc;
+
+use axum::{body::Body, extract::State};
+use http::{Request, Response, StatusCode};
+use searchwright_engine::oauth::redirects;
+use serde_json::Value;
+
+use super::endpoint;
+use crate::{app::App, http::rate_limit::Quota};
+
+/// Registrations an hour by host of the redirect URI. Not by network address: the clouds of vendors share theirs.
+const PER_HOST: Quota = Quota {
+    units: 60,
+    window_millis: 3_600_000,
+};
+
+/// Registers a public client.
+pub(super) async fn register(State(app): State<Arc<App>>, request: Request<Body>) -> Response<Body> {
+    let address = endpoint::peer(&request).to_string();
+    let body = match endpoint::body(request).await {
+        Ok(body) => body,
+        Err(response) => return response,
+    };
+    // Only to find the host; what is wrong with the body is said by the engine.
+    let parsed: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let first = parsed["redirect_uris"][0].as_str().unwrap_or_default();
+    let standing = app
+        .registrations
+        .take(redirects::host(first), PER_HOST, app.engine.clock.now());
+    if !standing.allowed {
+        return endpoint::too_many(standing.reset);
+    }
+    match app.engine.register_client(&body, &address).await {
+        Ok(Ok(client)) => endpoint::json(StatusCode::CREATED, &client),
+        Ok(Err(error)) => endpoint::error(&error),
+        Err(failure) => endpoint::failed(&failure),
+    }
+}
