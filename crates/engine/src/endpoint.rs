@@ -7,8 +7,8 @@ use schemars::Schema;
 use searchwright_contract::{
     Answer as _, Effect, Head, Meta, Operation, Problem, activity,
     activity::CredentialKind,
-    audits, brand, competitors, ctas, diffs, events, faqs, integrations, issues, jobs, keywords, me,
-    occurrences,
+    audits, autopilot, brand, competitors, ctas, diffs, events, faqs, integrations, issues, jobs, keywords,
+    me, occurrences,
     operation::{answer_schema, input_schema},
     operations, pages, posts, products, projects, rechecks,
     shape::Shape,

@@ -9,6 +9,7 @@ pub mod activity;
 pub mod admin;
 pub mod audit_settings;
 pub mod audits;
+pub mod autopilot;
 pub mod brand;
 pub mod connect_links;
 pub mod crawls;

@@ -17,6 +17,7 @@ mod audit_settings;
 mod audited;
 mod audits;
 mod authentication;
+mod autopilot;
 mod blog;
 mod bodies;
 mod brand;
