@@ -156,6 +156,7 @@ fn about(resource: &str) -> &'static str {
         "events" => "Events of a project",
         "usage" => "Usage and limits of this month",
         "activity" => "Log of changes",
+        "autopilot" => "Settings of the autopilot",
         "brand" => "Brand profile: names, domains, tone of voice",
         "products" => "Products of the brand",
         "competitors" => "Competitors of the brand",

@@ -166,7 +166,7 @@ pub struct Problem {
     /// Suggested next step for the caller, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
-    /// Additional members that depend on the code: `existingId`, `existingUrl`, `from`, `to`, `allowed`, `resource`,
+    /// Additional members that depend on the code: `existingId`, `existingUrl`, `from`, `to`, `allowed`, `missing`, `resource`,
     /// `scope`, `metric`, `limit`, `used`, `resetsAt`.
     #[serde(flatten)]
     pub extra: serde_json::Map<String, serde_json::Value>,

@@ -9,6 +9,7 @@ pub mod actions;
 pub mod activity;
 pub mod argument;
 pub mod audits;
+pub mod autopilot;
 pub mod brand;
 pub mod clock;
 pub mod competitors;
@@ -122,6 +123,9 @@ macro_rules! operations {
             webhooks::ReplayDelivery => "webhooks.replay" POST "/projects/{projectId}/webhooks/{webhookId}/deliveries/{deliveryId}/replay" -> webhooks::Delivery, WebhooksWrite, Change, Outbound, [NotFound, InvalidState];
             webhooks::RecoverWebhook => "webhooks.recover" POST "/projects/{projectId}/webhooks/{webhookId}/recover" -> webhooks::Recovery, WebhooksWrite, Change, Outbound, [NotFound, InvalidState];
             events::ListEvents => "events.list" GET "/projects/{projectId}/events" -> $crate::List<events::Event>, WebhooksRead, Read, Local, [InvalidCursor];
+
+            autopilot::GetAutopilot => "autopilot.get" GET "/projects/{projectId}/autopilot" -> autopilot::Autopilot, AutopilotRead, Read, Local, [];
+            autopilot::UpdateAutopilot => "autopilot.update" PATCH "/projects/{projectId}/autopilot" -> autopilot::Autopilot, AutopilotWrite, Change, Local, [InvalidState, PreconditionFailed, TooManyItems];
 
             brand::GetBrand => "brand.get" GET "/projects/{projectId}/brand" -> brand::Brand, BrandRead, Read, Local, [];
             brand::UpdateBrand => "brand.update" PATCH "/projects/{projectId}/brand" -> brand::Brand, BrandWrite, Change, Local, [AlreadyExists, InvalidState, PreconditionFailed, TooManyItems];

@@ -101,6 +101,7 @@ enum Node {
     },
     Flag,
     Nullable(Box<Node>),
+    Union(Vec<Node>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -154,6 +155,20 @@ impl Shape {
 }
 
 impl Node {
+    /// Returns whether a value has the JSON type of the node, whatever else may be wrong with it.
+    fn has_type(&self, value: &Value) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Object { .. } => value.is_object(),
+            Self::Array { .. } => value.is_array(),
+            Self::Text { .. } => value.is_string(),
+            Self::Integer { .. } | Self::Number { .. } => value.is_number(),
+            Self::Flag => value.is_boolean(),
+            Self::Nullable(inner) => value.is_null() || inner.has_type(value),
+            Self::Union(options) => options.iter().any(|option| option.has_type(value)),
+        }
+    }
+
     fn read_text(&self, text: &str) -> Value {
         match self {
             Self::Integer { .. } => text.parse::<i64>().map_or_else(|_| text.into(), Value::from),
@@ -162,6 +177,11 @@ impl Node {
             Self::Array { items, .. } => text.split(',').map(|t| items.read_text(t)).collect(),
             Self::Nullable(inner) if text != "null" => inner.read_text(text),
             Self::Nullable(_) => Value::Null,
+            Self::Union(options) => {
+                let mut read = options.iter().map(|option| (option, option.read_text(text)));
+                read.find(|(option, value)| option.has_type(value))
+                    .map_or_else(|| text.into(), |(_, value)| value)
+            }
             Self::Any | Self::Object { .. } | Self::Text { .. } => text.into(),
         }
     }

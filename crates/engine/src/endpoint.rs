@@ -5,8 +5,8 @@ use std::{future::Future, pin::Pin, sync::Arc};
 
 use schemars::Schema;
 use searchwright_contract::{
-    Answer as _, Effect, Head, Meta, Operation, Problem, activity, audits, brand, competitors, ctas, diffs,
-    events, faqs, integrations, issues, jobs, keywords, me, occurrences,
+    Answer as _, Effect, Head, Meta, Operation, Problem, activity, audits, autopilot, brand, competitors,
+    ctas, diffs, events, faqs, integrations, issues, jobs, keywords, me, occurrences,
     operation::{answer_schema, input_schema},
     operations, pages, posts, products, projects, rechecks,
     shape::Shape,

@@ -11,6 +11,7 @@ pub mod admin;
 pub mod agent_autonomy;
 pub mod audit_settings;
 pub mod audits;
+pub mod autopilot;
 pub mod brand;
 pub mod connect_links;
 pub mod crawls;

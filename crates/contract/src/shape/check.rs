@@ -35,6 +35,11 @@ pub(super) fn node(wanted: &Node, value: &Value, at: &mut String, faults: &mut V
     match (wanted, value) {
         (Node::Any, _) | (Node::Flag, Value::Bool(_)) | (Node::Nullable(_), Value::Null) => {}
         (Node::Nullable(inner), _) => node(inner, value, at, faults),
+        (Node::Union(options), _) if wanted.has_type(value) => {
+            if let Some(option) = options.iter().find(|option| option.has_type(value)) {
+                node(option, value, at, faults);
+            }
+        }
         (
             Node::Object {
                 members,
@@ -173,8 +178,8 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-fn expected(node: &Node) -> &'static str {
-    match node {
+fn expected(node: &Node) -> String {
+    let text = match node {
         Node::Any => "anything",
         Node::Object { .. } => "an object",
         Node::Array { .. } => "an array",
@@ -182,6 +187,8 @@ fn expected(node: &Node) -> &'static str {
         Node::Integer { .. } => "an integer",
         Node::Number { .. } => "a number",
         Node::Flag => "a boolean",
-        Node::Nullable(inner) => expected(inner),
-    }
+        Node::Nullable(inner) => return expected(inner),
+        Node::Union(options) => return options.iter().map(expected).collect::<Vec<_>>().join(" or "),
+    };
+    text.to_owned()
 }

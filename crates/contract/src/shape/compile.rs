@@ -119,15 +119,20 @@ pub(super) fn node(
     match schema.get("type") {
         None => Ok(Node::Any),
         Some(Value::String(name)) => one(name),
-        Some(Value::Array(names)) => match names
-            .iter()
-            .filter_map(Value::as_str)
-            .filter(|n| *n != "null")
-            .collect::<Vec<_>>()[..]
-        {
-            [name] => Ok(Node::Nullable(Box::new(one(name)?))),
-            _ => Err(format!("types {names:?}")),
-        },
+        Some(Value::Array(names)) => {
+            let names = names.iter().filter_map(Value::as_str);
+            let (nulls, names): (Vec<&str>, Vec<&str>) = names.partition(|name| *name == "null");
+            let node = match names.as_slice() {
+                [] => return Err("no type but null".to_owned()),
+                [name] => one(name)?,
+                names => Node::Union(names.iter().map(|name| one(name)).collect::<Result<_, _>>()?),
+            };
+            Ok(if nulls.is_empty() {
+                node
+            } else {
+                Node::Nullable(Box::new(node))
+            })
+        }
         Some(other) => Err(format!("type {other}")),
     }
 }

@@ -2,6 +2,7 @@
 
 mod activity;
 mod audits;
+mod autopilot;
 mod brand;
 mod competitors;
 mod ctas;

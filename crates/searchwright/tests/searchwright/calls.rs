@@ -341,6 +341,13 @@ fn items_come_from_a_file_and_are_shown_in_a_table() {
         (&brand["aliases"], &brand["ambiguous"]),
         (&json!(["FF", "Fern"]), &json!(true))
     );
+    let days = |given: &str| {
+        let line = ["autopilot", "update", "--publish-weekdays", given, "--json"];
+        mine.run(&line).json()["publish_weekdays"].clone()
+    };
+    assert_eq!(days("thu, Monday,7"), json!([0, 1, 4]));
+    assert_eq!(days(""), json!([0, 1, 4]), "left out");
+    assert_eq!(days("null"), json!(null));
     let activity = mine.run(&["activity", "list"]);
     assert!(
         activity.out.contains("brand.update") && activity.out.contains("test"),

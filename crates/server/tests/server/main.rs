@@ -18,6 +18,7 @@ mod audit_settings;
 mod audited;
 mod audits;
 mod authentication;
+mod autopilot;
 mod blog;
 mod bodies;
 mod brand;

@@ -972,3 +972,16 @@ CREATE TABLE uploads (
   created_at TIMESTAMPTZ NOT NULL,
   PRIMARY KEY (project_id, connection_id, digest)
 );
+
+------------------------------------------------------------------------------------------------------
+-- Autopilot
+------------------------------------------------------------------------------------------------------
+
+CREATE TABLE autopilot_settings (
+  project_id UUID PRIMARY KEY REFERENCES projects (id),
+  enabled BOOLEAN NOT NULL,
+  publish_interval_days BIGINT NOT NULL,
+  publish_weekdays JSONB, -- list of names, NULL for every day
+  version BIGINT NOT NULL,
+  updated_at TIMESTAMPTZ NOT NULL
+);

@@ -965,3 +965,16 @@ CREATE TABLE uploads (
   created_at TEXT NOT NULL,
   PRIMARY KEY (project_id, connection_id, digest)
 ) STRICT, WITHOUT ROWID;
+
+------------------------------------------------------------------------------------------------------
+-- Autopilot
+------------------------------------------------------------------------------------------------------
+
+CREATE TABLE autopilot_settings (
+  project_id BLOB PRIMARY KEY REFERENCES projects (id),
+  enabled INTEGER NOT NULL,
+  publish_interval_days INTEGER NOT NULL,
+  publish_weekdays TEXT, -- JSON list of names, NULL for every day
+  version INTEGER NOT NULL,
+  updated_at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;

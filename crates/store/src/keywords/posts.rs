@@ -82,6 +82,16 @@ pub async fn update_from_posts(
     Ok(())
 }
 
+/// Returns whether the project has an approved keyword for which no post is live.
+pub async fn has_approved_without_live_post(tx: &mut Tx, scope: ProjectScope) -> Result<bool> {
+    sql("SELECT EXISTS (SELECT 1 FROM keywords k WHERE k.project_id = $1 AND k.status = 'approved' AND NOT EXISTS
+           (SELECT 1 FROM posts p JOIN publications l ON l.project_id = p.project_id AND l.post_id = p.id AND l.is_live
+            WHERE p.project_id = k.project_id AND p.keyword_id = k.id))")
+    .bind(scope.project())
+    .fetch_one(tx, |c| c.take())
+    .await
+}
+
 /// Returns the keywords for which several posts were published: id, text, and URL of each post.
 pub async fn list_published_twice(
     tx: &mut Tx,

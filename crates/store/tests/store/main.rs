@@ -12,6 +12,7 @@ mod access;
 mod activity;
 mod admin;
 mod audits;
+mod autopilot;
 mod brand;
 mod deliveries;
 mod durability;
