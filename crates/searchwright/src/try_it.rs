@@ -68,10 +68,11 @@ pub async fn run(
     };
     if !once {
         let owner = server.app.engine.sign_in_link_of_owner().await.map_err(failed)?;
-        println!(
+        writeln!(
+            std::io::stdout(),
             "\nor in a browser, as the owner (the link signs you in once, within a day):\n\n  {}/login/{owner}",
             server.app.settings.public_url
-        );
+        )?;
         eprintln!(
             "\nServing on {}. Stop with Ctrl-C.",
             server.app.settings.base_url()

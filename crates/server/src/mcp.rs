@@ -217,10 +217,11 @@ impl Tools {
             .cloned()
             .ok_or_else(|| ErrorData::internal_error("the request carries no credential", None))?;
         let mut arguments = request.arguments.unwrap_or_default();
-        if endpoint.meta.in_project() && !arguments.contains_key("projectId") {
-            if let Credential::Key(key) = &credential {
-                arguments.insert("projectId".to_owned(), key.project.project.id.into());
-            }
+        if let Credential::Key(key) = &credential
+            && endpoint.meta.in_project()
+            && !arguments.contains_key("projectId")
+        {
+            arguments.insert("projectId".to_owned(), key.project.project.id.into());
         }
         let places = operations::enter(&self.app)
             .and_then(|turn| Ok((turn, operations::enter_as(&self.app, &credential)?)));

@@ -38,7 +38,7 @@ impl std::str::FromStr for ClientKind {
 
 /// A client.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Client {
+pub struct OauthClient {
     /// `client_id`.
     pub id: String,
     /// Origin.
@@ -60,7 +60,7 @@ pub struct Client {
 }
 
 /// Returns a client.
-pub async fn find(tx: &mut Tx, id: &str) -> Result<Option<Client>> {
+pub async fn find(tx: &mut Tx, id: &str) -> Result<Option<OauthClient>> {
     sql("SELECT id, kind, name, redirect_uris, may_refresh, secret_digest, fresh_until, consented_at, created_at
          FROM oauth_clients WHERE id = $1")
     .bind(id)
@@ -68,8 +68,8 @@ pub async fn find(tx: &mut Tx, id: &str) -> Result<Option<Client>> {
     .await
 }
 
-fn client(c: &mut Cells<'_>) -> Result<Client> {
-    Ok(Client {
+fn client(c: &mut Cells<'_>) -> Result<OauthClient> {
+    Ok(OauthClient {
         id: c.take()?,
         kind: c.parse()?,
         name: c.take()?,
@@ -83,7 +83,7 @@ fn client(c: &mut Cells<'_>) -> Result<Client> {
 }
 
 /// Inserts a client, or replaces what its document said before.
-pub async fn save(tx: &mut Tx, client: &Client) -> Result<()> {
+pub async fn save(tx: &mut Tx, client: &OauthClient) -> Result<()> {
     sql("INSERT INTO oauth_clients (id, kind, name, redirect_uris, may_refresh, secret_digest, fresh_until, created_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
          ON CONFLICT (id) DO UPDATE SET name = $3, redirect_uris = $4, may_refresh = $5, fresh_until = $7")
@@ -101,7 +101,7 @@ pub async fn save(tx: &mut Tx, client: &Client) -> Result<()> {
 }
 
 /// Registers a client, and returns the one that registered identically before if there is one.
-pub async fn register(tx: &mut Tx, client: &Client, fingerprint: &[u8; 32]) -> Result<Client> {
+pub async fn register(tx: &mut Tx, client: &OauthClient, fingerprint: &[u8; 32]) -> Result<OauthClient> {
     sql(
         "INSERT INTO oauth_clients (id, kind, name, redirect_uris, may_refresh, fingerprint, created_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (fingerprint) DO NOTHING",

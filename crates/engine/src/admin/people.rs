@@ -19,7 +19,7 @@ use crate::{
     Engine, Failure,
     call::fault,
     failure::Result,
-    people::{Entry, check_email, passwords},
+    people::{AccountEntry, check_email, passwords},
 };
 
 /// A workspace that was created.
@@ -230,7 +230,7 @@ impl Engine {
         detail: Option<&str>,
         now: Instant,
     ) -> account_activity::AccountActivity {
-        let entry = Entry {
+        let entry = AccountEntry {
             action,
             user: Some(user),
             client: None,

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use http::header;
 use searchwright_contract::Instant;
 use searchwright_outbound::Purpose;
-use searchwright_store::oauth_clients::{Client, ClientKind};
+use searchwright_store::oauth_clients::{ClientKind, OauthClient};
 use url::Url;
 
 use super::{
@@ -106,7 +106,7 @@ impl Engine {
         &self,
         id: &str,
         now: Instant,
-    ) -> Result<std::result::Result<Client, String>> {
+    ) -> Result<std::result::Result<OauthClient, String>> {
         let is_named = |url: &Url| {
             let mut allowed = self.allow.iter();
             allowed.any(|allow| allow.purpose == Purpose::ClientMetadata && allow.names(url))
@@ -150,7 +150,7 @@ impl Engine {
         };
         let cache_control = response.headers.get(header::CACHE_CONTROL);
         let fresh = fresh_millis(cache_control.and_then(|v| v.to_str().ok()).unwrap_or_default());
-        Ok(Ok(Client {
+        Ok(Ok(OauthClient {
             id: id.to_owned(),
             kind: ClientKind::Document,
             name,

@@ -3,7 +3,7 @@
 use searchwright_store::{
     Tx, account_activity,
     activity::RETENTION_DAYS,
-    oauth_clients::{self, Client, ClientKind},
+    oauth_clients::{self, ClientKind, OauthClient},
     oauth_devices, oauth_grants, oauth_requests, oauth_tokens,
 };
 use serde::Deserialize;
@@ -16,7 +16,7 @@ use super::{OauthCode, OauthError, client_documents, redirects};
 use crate::{
     Engine,
     failure::{Result, defect},
-    people::Entry,
+    people::AccountEntry,
     secrets,
 };
 
@@ -114,7 +114,7 @@ impl Engine {
         &self,
         id: &str,
         may_fetch: bool,
-    ) -> Result<std::result::Result<Client, ClientError>> {
+    ) -> Result<std::result::Result<OauthClient, ClientError>> {
         if id.len() > 2_000 {
             return Ok(Err(ClientError::Unknown));
         }
@@ -146,11 +146,11 @@ impl Engine {
         }
     }
 
-    async fn built_in_client(&self) -> Result<Client> {
+    async fn built_in_client(&self) -> Result<OauthClient> {
         if let Some(client) = oauth_clients::find(&mut self.db.read().await?, CLI).await? {
             return Ok(client);
         }
-        let client = Client {
+        let client = OauthClient {
             id: CLI.to_owned(),
             kind: ClientKind::BuiltIn,
             name: "Searchwright command line".to_owned(),
@@ -183,7 +183,7 @@ impl Engine {
             Err(error) => return Ok(Err(error)),
         };
         let now = self.clock.now();
-        let client = Client {
+        let client = OauthClient {
             id: self.clock.id::<Uuid>().to_string(),
             kind: ClientKind::Registered,
             name,
@@ -198,7 +198,7 @@ impl Engine {
             .map_err(|e| defect("registration", e))?;
         let fingerprint: [u8; 32] = Sha256::digest(identity).into();
         let entry = self.account_activity(
-            Entry {
+            AccountEntry {
                 action: "client.registered",
                 user: None,
                 client: Some(&client.id),
@@ -243,7 +243,7 @@ impl Engine {
         &self,
         id: &str,
         secret: Option<&str>,
-    ) -> Result<std::result::Result<Client, OauthError>> {
+    ) -> Result<std::result::Result<OauthClient, OauthError>> {
         let refuse = |why: &str| Ok(Err(OauthError::new(OauthCode::InvalidClient, why)));
         let Ok(client) = self.find_client(id, false).await? else {
             return refuse("there is no such client; it may have been deleted: register again");

@@ -3,7 +3,7 @@
 use searchwright_contract::{Instant, Scope};
 use searchwright_store::{
     Tx, account_activity,
-    oauth_clients::{self, Client},
+    oauth_clients::{self, OauthClient},
     oauth_devices::{self, Device},
     oauth_grants::{self, NewGrant},
     sessions::Session,
@@ -16,12 +16,12 @@ use super::{
     known_scopes,
     parameters::Parameters,
     requests::GRANT_MILLIS,
-    tokens::{FreshTokens, Outcome},
+    tokens::{FreshTokens, TokenOutcome},
 };
 use crate::{
     Engine,
     failure::{Result, defect},
-    people::{Caller, Entry},
+    people::{AccountEntry, Caller},
     secrets::{self, SecretKind},
 };
 
@@ -76,7 +76,7 @@ impl Engine {
     /// Begins a device authorization and returns the answer for the device.
     pub async fn begin_device(
         &self,
-        client: &Client,
+        client: &OauthClient,
         parameters: &Parameters,
         resources: &Resources,
         address: &str,
@@ -151,7 +151,7 @@ impl Engine {
         caller: &Caller,
     ) -> Result<bool> {
         let (now, id, user) = (self.clock.now(), self.clock.id(), session.user);
-        let entry = Entry {
+        let entry = AccountEntry {
             action: if is_allowed {
                 "grant.created"
             } else {
@@ -192,16 +192,16 @@ impl Engine {
     /// Answers a device that asks for its tokens.
     pub async fn poll_device(
         &self,
-        client: &Client,
+        client: &OauthClient,
         parameters: &Parameters,
         address: &str,
-    ) -> Result<Outcome> {
+    ) -> Result<TokenOutcome> {
         let digest = match parameters.need("device_code") {
             Ok(code) => secrets::digest(code),
             Err(error) => return Ok(Err(error)),
         };
         let (now, fresh, id) = (self.clock.now(), FreshTokens::generate()?, client.id.clone());
-        let entry = Entry {
+        let entry = AccountEntry {
             action: "tokens.issued",
             user: None,
             client: Some(&client.id),

@@ -7,7 +7,7 @@ use searchwright_contract::{
 };
 use searchwright_store::{
     Tx, account_activity,
-    oauth_clients::{self, Client},
+    oauth_clients::{self, OauthClient},
     oauth_grants::{self, Code, NewGrant},
     oauth_requests::{self, PendingRequest},
     sessions::Session,
@@ -20,7 +20,7 @@ use super::{
 use crate::{
     Engine,
     failure::Result,
-    people::{Caller, Entry},
+    people::{AccountEntry, Caller},
     secrets::{self, SecretKind},
 };
 
@@ -50,7 +50,7 @@ pub enum Authorization {
 #[derive(Debug)]
 pub struct Fault {
     /// The client.
-    pub client: Client,
+    pub client: OauthClient,
     /// The mistake.
     pub error: OauthError,
     /// Redirect URI with the error.
@@ -61,7 +61,7 @@ pub struct Fault {
 #[derive(Debug)]
 pub struct Request {
     /// The client.
-    pub client: Client,
+    pub client: OauthClient,
     /// Redirect URI, as it was requested.
     pub redirect_uri: String,
     /// Audience of the tokens.
@@ -188,7 +188,7 @@ impl Engine {
         let (id, user) = (session.id, session.user);
         let wanted = scopes.map(<[String]>::to_vec);
         let log = |action, client: &str, detail: &str| {
-            let entry = Entry {
+            let entry = AccountEntry {
                 action,
                 user: Some(user),
                 client: Some(client),

@@ -1,24 +1,24 @@
 //! Revocation (RFC 7009) and introspection (RFC 7662).
 
 use searchwright_contract::ids::{CredentialId, UserId};
-use searchwright_store::{Tx, account_activity, oauth_clients::Client, oauth_grants, oauth_tokens};
+use searchwright_store::{Tx, account_activity, oauth_clients::OauthClient, oauth_grants, oauth_tokens};
 use serde_json::{Value, json};
 
 use super::{OauthCode, OauthError};
 use crate::{
     Engine,
     failure::Result,
-    people::Entry,
+    people::AccountEntry,
     secrets::{self, SecretKind},
 };
 
 impl Engine {
     /// Revokes a token of a client: a refresh token with all tokens of its grant. Unknown tokens and those of other clients are
     /// left alone, and not told apart.
-    pub async fn revoke_token(&self, client: &Client, token: &str, address: &str) -> Result<()> {
+    pub async fn revoke_token(&self, client: &OauthClient, token: &str, address: &str) -> Result<()> {
         let (digest, now) = (secrets::digest(token), self.clock.now());
         let is_access = secrets::is_well_formed(SecretKind::AccessToken, token);
-        let entry = Entry {
+        let entry = AccountEntry {
             action: "token.revoked",
             user: None,
             client: Some(&client.id),
@@ -56,7 +56,7 @@ impl Engine {
     /// Revokes a grant on behalf of its person. Returns `false` if it is not theirs, or was revoked before.
     pub async fn revoke_grant(&self, user: UserId, grant: CredentialId, address: &str) -> Result<bool> {
         let now = self.clock.now();
-        let entry = Entry {
+        let entry = AccountEntry {
             action: "grant.revoked",
             user: Some(user),
             client: None,
@@ -84,7 +84,7 @@ impl Engine {
     /// Returns what a confidential client may know of an access token.
     pub async fn introspect(
         &self,
-        client: &Client,
+        client: &OauthClient,
         token: &str,
     ) -> Result<std::result::Result<Value, OauthError>> {
         if client.secret_digest.is_none() {

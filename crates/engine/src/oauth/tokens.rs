@@ -4,7 +4,7 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use searchwright_contract::{Instant, Scope};
 use searchwright_store::{
     Tx, account_activity,
-    oauth_clients::Client,
+    oauth_clients::OauthClient,
     oauth_grants::{self, Grant},
     oauth_tokens::{self, RefreshToken},
 };
@@ -16,7 +16,7 @@ use super::{OFFLINE_ACCESS, OauthCode, OauthError, Resources, parameters::Parame
 use crate::{
     Engine,
     failure::Result,
-    people::Entry,
+    people::AccountEntry,
     secrets::{self, SecretKind},
 };
 
@@ -44,8 +44,8 @@ impl std::fmt::Debug for Tokens {
     }
 }
 
-/// Outcome at the token endpoint.
-pub type Outcome = std::result::Result<Tokens, OauthError>;
+/// TokenOutcome at the token endpoint.
+pub type TokenOutcome = std::result::Result<Tokens, OauthError>;
 
 /// Tokens that are made before a transaction, which may use them.
 pub(super) struct FreshTokens {
@@ -93,7 +93,7 @@ impl FreshTokens {
 }
 
 /// Returns whether a grant gets refresh tokens.
-pub(super) fn refreshes(client: &Client, grant: &Grant) -> bool {
+pub(super) fn refreshes(client: &OauthClient, grant: &Grant) -> bool {
     client.may_refresh || grant.scopes.split(' ').any(|scope| scope == OFFLINE_ACCESS)
 }
 
@@ -119,11 +119,11 @@ impl Engine {
     /// Redeems an authorization code.
     pub async fn redeem_code(
         &self,
-        client: Client,
+        client: OauthClient,
         parameters: &Parameters,
         resources: &Resources,
         address: &str,
-    ) -> Result<Outcome> {
+    ) -> Result<TokenOutcome> {
         let redemption = match Redemption::read(parameters, resources) {
             Ok(redemption) => redemption,
             Err(error) => return Ok(Err(error)),
@@ -142,11 +142,11 @@ impl Engine {
     /// Exchanges a refresh token for new tokens.
     pub async fn refresh(
         &self,
-        client: Client,
+        client: OauthClient,
         parameters: &Parameters,
         resources: &Resources,
         address: &str,
-    ) -> Result<Outcome> {
+    ) -> Result<TokenOutcome> {
         let token = match parameters.need("refresh_token") {
             Ok(token) => secrets::digest(token),
             Err(error) => return Ok(Err(error)),
@@ -176,8 +176,13 @@ impl Engine {
         Ok(outcome)
     }
 
-    fn token_log(&self, client: &Client, address: &str, now: Instant) -> account_activity::AccountActivity {
-        let entry = Entry {
+    fn token_log(
+        &self,
+        client: &OauthClient,
+        address: &str,
+        now: Instant,
+    ) -> account_activity::AccountActivity {
+        let entry = AccountEntry {
             action: "tokens.issued",
             user: None,
             client: Some(&client.id),
@@ -221,11 +226,11 @@ impl Redemption {
     async fn carry_out(
         self,
         tx: &mut Tx,
-        client: &Client,
+        client: &OauthClient,
         fresh: FreshTokens,
         mut log: account_activity::AccountActivity,
         now: Instant,
-    ) -> searchwright_store::Result<Outcome> {
+    ) -> searchwright_store::Result<TokenOutcome> {
         let unknown = || invalid_grant("the code is not valid, or it has expired");
         let Some(found) = oauth_grants::find_code(tx, &self.code).await? else {
             return Ok(Err(unknown()));
@@ -314,11 +319,11 @@ impl Rotation {
     async fn carry_out(
         self,
         tx: &mut Tx,
-        client: &Client,
+        client: &OauthClient,
         fresh: FreshTokens,
         mut log: account_activity::AccountActivity,
         now: Instant,
-    ) -> searchwright_store::Result<Outcome> {
+    ) -> searchwright_store::Result<TokenOutcome> {
         let unknown = || invalid_grant("the refresh token is not valid, or it has expired");
         let Some(found) = oauth_tokens::find_refresh(tx, &self.token).await? else {
             return Ok(Err(unknown()));

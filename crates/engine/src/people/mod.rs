@@ -38,8 +38,8 @@ pub struct Caller {
     pub user_agent: String,
 }
 
-/// Entry of the log of accounts to be written.
-pub(crate) struct Entry<'a> {
+/// AccountEntry of the log of accounts to be written.
+pub(crate) struct AccountEntry<'a> {
     pub action: &'static str,
     pub user: Option<UserId>,
     pub client: Option<&'a str>,
@@ -48,7 +48,7 @@ pub(crate) struct Entry<'a> {
 }
 
 impl Engine {
-    pub(crate) fn account_activity(&self, entry: Entry<'_>, now: Instant) -> AccountActivity {
+    pub(crate) fn account_activity(&self, entry: AccountEntry<'_>, now: Instant) -> AccountActivity {
         AccountActivity {
             id: self.clock.id::<ActivityId>(),
             action: entry.action.to_owned(),

@@ -8,7 +8,7 @@ use searchwright_store::{
 };
 
 use super::{
-    Caller, Entry,
+    AccountEntry, Caller,
     throttle::{self, Subject},
 };
 use crate::{
@@ -65,7 +65,7 @@ impl Engine {
         let user = found.as_ref().map(|user| user.id);
         if !matches || found.is_none_or(|user| user.disabled_at.is_some()) {
             let entry = self.account_activity(
-                Entry {
+                AccountEntry {
                     action: "sign_in.failed",
                     user,
                     client: None,
@@ -104,7 +104,7 @@ impl Engine {
         now: Instant,
     ) -> Result<NewSignIn> {
         let token = secrets::generate(SecretKind::Session)?;
-        let entry = Entry {
+        let entry = AccountEntry {
             action: "session.created",
             user: Some(user),
             client: None,
@@ -148,7 +148,7 @@ impl Engine {
     /// Ends the session of a cookie.
     pub async fn sign_out(&self, token: &str, session: &Session, caller: &Caller) -> Result<()> {
         let now = self.clock.now();
-        let entry = Entry {
+        let entry = AccountEntry {
             action: "session.ended",
             user: Some(session.user),
             client: None,

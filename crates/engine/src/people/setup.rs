@@ -8,7 +8,7 @@ use searchwright_store::{
 };
 
 use super::{
-    Caller, Entry, check_email, passwords,
+    AccountEntry, Caller, check_email, passwords,
     sessions::{self, IDLE_MILLIS},
 };
 use crate::{
@@ -116,7 +116,7 @@ impl Engine {
             disabled_at: None,
         };
         let opened = self.new_session(user.id, &caller, "setup", now)?;
-        let entry = Entry {
+        let entry = AccountEntry {
             action: "user.created",
             user: Some(user.id),
             client: None,

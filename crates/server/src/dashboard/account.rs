@@ -19,7 +19,7 @@ use crate::app::App;
 
 #[derive(Template)]
 #[template(path = "account.html")]
-struct View {
+struct AccountView {
     layout: Layout,
     name: String,
     email: String,
@@ -43,7 +43,7 @@ pub(super) async fn show(State(app): State<Arc<App>>, request: Request<Body>) ->
     };
     match app.engine.account(visitor.session.user).await {
         Ok(account) => {
-            let view = View {
+            let view = AccountView {
                 layout: Layout::new("Your account"),
                 csrf: visitor.csrf(),
                 name: visitor.session.user_name,

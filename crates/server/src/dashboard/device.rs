@@ -28,7 +28,7 @@ const PER_ADDRESS: Quota = Quota {
 
 #[derive(Template)]
 #[template(path = "device.html")]
-struct View<'a> {
+struct DeviceForm<'a> {
     layout: Layout,
     code: &'a str,
     wrong: Option<&'static str>,
@@ -48,7 +48,7 @@ struct Confirm<'a> {
 }
 
 fn form(status: StatusCode, visitor: &Visitor, code: &str, wrong: Option<&'static str>) -> Response<Body> {
-    let view = View {
+    let view = DeviceForm {
         layout: Layout::new("Connect a device"),
         code,
         wrong,

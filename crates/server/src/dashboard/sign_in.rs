@@ -15,7 +15,7 @@ use crate::app::App;
 
 #[derive(Template)]
 #[template(path = "sign_in.html")]
-struct View<'a> {
+struct SignInForm<'a> {
     layout: Layout,
     next: &'a str,
     email: &'a str,
@@ -25,7 +25,7 @@ struct View<'a> {
 
 fn form(status: StatusCode, next: &str, email: &str, wrong: Option<String>) -> Response<Body> {
     let next = session::next_page(next);
-    let view = View {
+    let view = SignInForm {
         layout: Layout::new("Sign in"),
         next,
         email,

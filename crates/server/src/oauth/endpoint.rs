@@ -12,7 +12,7 @@ use searchwright_engine::{
     Failure,
     oauth::{OauthCode, OauthError, parameters::Parameters},
 };
-use searchwright_store::oauth_clients::Client;
+use searchwright_store::oauth_clients::OauthClient;
 use serde_json::json;
 
 use crate::{
@@ -28,7 +28,7 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A request of a client that has authenticated.
 pub(super) struct Received {
-    pub client: Client,
+    pub client: OauthClient,
     pub parameters: Parameters,
     /// Network address of the client.
     pub address: String,

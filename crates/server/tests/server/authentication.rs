@@ -47,7 +47,15 @@ async fn without_a_credential() {
         for unauthenticated in [without, cookie, basic, bare] {
             let answer = unauthenticated.send().await;
             answer.refuses(401, "unauthenticated");
-            assert_eq!(answer.header("www-authenticate"), Some("Bearer realm=\"api\""));
+            let challenge = answer.header("www-authenticate").unwrap();
+            assert!(
+                challenge.starts_with("Bearer realm=\"api\", resource_metadata=\"http"),
+                "{challenge}"
+            );
+            assert!(
+                challenge.contains("scope=\"projects:read") && !challenge.contains("error"),
+                "{challenge}"
+            );
             assert_eq!(
                 answer.header("ratelimit-limit"),
                 None,
@@ -59,6 +67,8 @@ async fn without_a_credential() {
             .send()
             .await;
         two.refuses(400, "malformed_request");
+        let challenge = two.header("www-authenticate").unwrap();
+        assert!(challenge.contains("error=\"invalid_request\""), "{challenge}");
     })
     .await;
     let in_query = bench

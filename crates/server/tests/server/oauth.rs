@@ -722,23 +722,42 @@ async fn autonomy_gates_agents_and_its_cap_holds(database: &str) {
             .unwrap();
     };
     set(true, Some(1), Some(60_000)).await;
-    // Past the gate: the next refusal is about the integration, and takes nothing from the cap.
+    // Past the gate: the next refusal is about the post, and takes nothing from the cap.
     for _ in 0..2 {
-        publish().await.refuses(409, "provider_not_configured");
+        publish().await.refuses(409, "invalid_state");
     }
     let project = bench.call("GET", "P").key(access).send().await.json();
     assert_eq!(project["agentAutonomy"]["publish"]["dailyCap"], 1);
     bench.clock.advance(60_000);
     publish().await.refuses(403, "agent_autonomy_required");
     set(true, None, None).await;
-    publish().await.refuses(409, "provider_not_configured");
+    publish().await.refuses(409, "invalid_state");
     set(false, None, None).await;
     publish().await.refuses(403, "agent_autonomy_required");
     // An API key acts within its scopes.
-    bench
-        .post(&path, json!({}))
+    bench.post(&path, json!({})).await.refuses(409, "invalid_state");
+    // The cap holds for calls at the same time.
+    let tokens = agent.tokens(&[("scope", "autopilot:write")]).await;
+    let access = tokens["access_token"].as_str().unwrap();
+    let action = AutonomyAction::Autopilot;
+    engine
+        .set_autonomy(bench.project, action, true, Some(2), None)
         .await
-        .refuses(409, "provider_not_configured");
+        .unwrap();
+    let change = async || {
+        let call = bench.call("PATCH", "P/autopilot").key(access);
+        call.json(&json!({ "publish_interval_days": 3 })).send().await
+    };
+    let answers = futures_util::future::join_all((0..5).map(|_| change())).await;
+    let done = answers.iter().filter(|answer| answer.status == 200).count();
+    assert_eq!(done, 2, "{answers:?}");
+    bench.clock.advance(24 * 3_600_000);
+    let tokens = agent.refresh(&tokens["refresh_token"]).await.json();
+    let next_day = bench
+        .call("PATCH", "P/autopilot")
+        .key(tokens["access_token"].as_str().unwrap());
+    let next_day = next_day.json(&json!({ "publish_interval_days": 4 })).send().await;
+    assert_eq!(next_day.status, 200, "{next_day:?}");
 }
 
 async fn device_is_connected_by_its_code(database: &str) {

@@ -195,9 +195,10 @@ async fn the_project_of_a_key() {
         (&project["id"], &project["domain"]),
         (&json!(bench.project), &json!("example.com"))
     );
+    let off = json!({ "enabled": false, "dailyCap": null, "expiresAt": null });
     assert_eq!(
         project["agentAutonomy"],
-        json!({ "publish": false, "track": false, "autopilot": false })
+        json!({ "publish": off, "track": off, "autopilot": off })
     );
     let list = bench.get("/projects").await.json();
     assert_eq!(

@@ -149,7 +149,7 @@ const CODES_OF_WRITES: [Code; 9] = [
 pub(super) fn problem(code: Code) -> Value {
     let mut shown = vec!["X-Request-Id"];
     match code.status() {
-        401 | 403 => shown.push("WWW-Authenticate"),
+        400 | 401 | 403 => shown.push("WWW-Authenticate"),
         // A stored answer to an Idempotency-Key, or the request to wait for the call that is running.
         409 => shown.extend(["Idempotency-Replayed", "Retry-After"]),
         412 | 422 => shown.push("Idempotency-Replayed"),
