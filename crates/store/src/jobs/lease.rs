@@ -241,7 +241,7 @@ pub async fn finish(tx: &mut Tx, job: &LeasedJob, end: JobEnd, now: Instant) -> 
         JobEnd::Released => ("queued", Some(now), None, None),
     };
     let finished = run_after.is_none().then_some(now);
-    let touched = sql("UPDATE jobs SET status = $4, run_after = CASE WHEN rerun_requested AND $5 IS NOT NULL THEN $10 ELSE coalesce($5, run_after) END,
+    let touched = sql("UPDATE jobs SET status = $4, run_after = CASE WHEN rerun_requested THEN $10 ELSE coalesce($5, run_after) END,
             rerun_requested = $11, result = $6, problem = $7, finished_at = $8,
             attempt = attempt - 1 + $9, lease_owner = NULL, lease_until = NULL
          WHERE project_id = $1 AND id = $2 AND fence = $3 AND status = 'running'")
