@@ -38,10 +38,10 @@ pub struct App {
     pub limiter: Limiter<(Uuid, char)>,
     /// Issuer and protected resources.
     pub resources: Resources,
-    /// Quotas of OAuth clients at the endpoints for them, by client and address.
-    pub oauth_clients: Limiter<(String, std::net::IpAddr)>,
-    /// Quotas of registrations, by host of the redirect URI.
-    pub registrations: Limiter<String>,
+    /// Quotas of OAuth clients at the endpoints for them, by digest of the client's id and address.
+    pub oauth_clients: Limiter<([u8; 32], std::net::IpAddr)>,
+    /// Quotas of registrations, by digest of the host of the redirect URI.
+    pub registrations: Limiter<[u8; 32]>,
     /// Quotas of user codes of devices, by session or address.
     pub user_codes: Limiter<String>,
     /// Quotas of addresses without a credential.

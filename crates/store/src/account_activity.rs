@@ -44,11 +44,12 @@ pub async fn insert(tx: &mut Tx, new: AccountActivity) -> Result<()> {
     .await
 }
 
-/// Returns the newest entries of a person, newest first.
+/// Returns the newest entries of a person, newest first; a client by its name where it is still known.
 pub async fn list_of_user(tx: &mut Tx, user: UserId, limit: u32) -> Result<Vec<AccountActivity>> {
     sql(
-        "SELECT id, action, user_id, client_id, address, detail, created_at FROM account_activity
-         WHERE user_id = $1 ORDER BY id DESC LIMIT $2",
+        "SELECT a.id, a.action, a.user_id, coalesce(c.name, a.client_id), a.address, a.detail, a.created_at
+         FROM account_activity a LEFT JOIN oauth_clients c ON c.id = a.client_id
+         WHERE a.user_id = $1 ORDER BY a.id DESC LIMIT $2",
     )
     .bind(user)
     .bind(limit)

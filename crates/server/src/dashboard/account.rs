@@ -35,6 +35,25 @@ fn minute(at: &Instant) -> String {
     format!("{day} {} UTC", text.get(11..16).unwrap_or_default())
 }
 
+/// An event as it is shown.
+fn event(action: &str) -> &str {
+    match action {
+        "session.created" => "Signed in",
+        "session.ended" => "Signed out",
+        "sign_in.failed" => "Failed sign-in",
+        "user.created" => "Account created",
+        "member.set" => "Membership changed",
+        "member.removed" => "Membership ended",
+        "grant.created" => "Application connected",
+        "grant.denied" => "Application declined",
+        "grant.revoked" => "Access ended",
+        "tokens.issued" => "Access used",
+        "token.revoked" => "Token given back",
+        "oauth.code_reuse_detected" | "oauth.refresh_reuse_detected" => "Copied token: access ended",
+        other => other,
+    }
+}
+
 /// Shows the page.
 pub(super) async fn show(State(app): State<Arc<App>>, request: Request<Body>) -> Response<Body> {
     let visitor = match session::need_visitor(&app, request.headers(), "/account").await {

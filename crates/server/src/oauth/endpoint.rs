@@ -14,6 +14,7 @@ use searchwright_engine::{
 };
 use searchwright_store::oauth_clients::OauthClient;
 use serde_json::json;
+use sha2::{Digest as _, Sha256};
 
 use crate::{
     app::App,
@@ -80,11 +81,9 @@ pub(super) async fn receive(app: &App, request: Request<Body>) -> Result<Receive
     let parameters = Parameters::parse(&body).map_err(|e| error(&e))?;
     let is_basic = basic.is_some();
     let (id, secret) = credentials(&parameters, basic).map_err(|e| error(&e))?;
-    let standing = app.oauth_clients.take(
-        (id.clone(), from),
-        app.settings.limits.oauth_clients(),
-        app.engine.clock.now(),
-    );
+    let (limits, now) = (&app.settings.limits, app.engine.clock.now());
+    let bucket = (Sha256::digest(&id).into(), from);
+    let standing = app.oauth_clients.take(bucket, limits.oauth_clients(), now);
     if !standing.allowed {
         return Err(too_many(standing.reset));
     }
@@ -95,6 +94,11 @@ pub(super) async fn receive(app: &App, request: Request<Body>) -> Result<Receive
             address: from.to_string(),
         }),
         Ok(Err(refusal)) => {
+            // Clients that do not exist share the quota of their address.
+            let standing = app.strangers.take(from, limits.strangers(), now);
+            if !standing.allowed {
+                return Err(too_many(standing.reset));
+            }
             let mut response = error(&refusal);
             if is_basic {
                 let challenge = HeaderValue::from_static("Basic realm=\"oauth\"");

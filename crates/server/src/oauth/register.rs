@@ -6,6 +6,7 @@ use axum::{body::Body, extract::State};
 use http::{Request, Response, StatusCode};
 use searchwright_engine::oauth::redirects;
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 
 use super::endpoint;
 use crate::{app::App, http::rate_limit::Quota};
@@ -26,9 +27,8 @@ pub(super) async fn register(State(app): State<Arc<App>>, request: Request<Body>
     // Only to find the host; what is wrong with the body is said by the engine.
     let parsed: Value = serde_json::from_slice(&body).unwrap_or_default();
     let first = parsed["redirect_uris"][0].as_str().unwrap_or_default();
-    let standing = app
-        .registrations
-        .take(redirects::host(first), PER_HOST, app.engine.clock.now());
+    let host = Sha256::digest(redirects::host(first)).into();
+    let standing = app.registrations.take(host, PER_HOST, app.engine.clock.now());
     if !standing.allowed {
         return endpoint::too_many(standing.reset);
     }

@@ -23,6 +23,7 @@ mod blog;
 mod bodies;
 mod brand;
 mod caches;
+mod client_documents;
 mod conditional;
 mod connecting;
 mod connecting_apps;
