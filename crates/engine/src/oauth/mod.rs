@@ -14,6 +14,8 @@ pub mod tokens;
 
 use searchwright_contract::Scope;
 
+use self::parameters::Parameters;
+
 /// Scope with which a client asks for refresh tokens.
 pub const OFFLINE_ACCESS: &str = "offline_access";
 
@@ -39,6 +41,19 @@ impl Resources {
             .into_iter()
             .find(|known| **known == requested)
             .map(String::as_str)
+    }
+}
+
+impl Resources {
+    /// Returns the resource that a request to the token endpoint names, if it names one.
+    pub(crate) fn named(&self, parameters: &Parameters) -> Result<Option<String>, OauthError> {
+        let Some(requested) = parameters.get("resource") else {
+            return Ok(None);
+        };
+        let unknown = || OauthError::new(OauthCode::InvalidTarget, "resource is not one of this server");
+        self.find(Some(requested))
+            .map(|known| Some(known.to_owned()))
+            .ok_or_else(unknown)
     }
 }
 

@@ -147,24 +147,9 @@ impl Engine {
         resources: &Resources,
         address: &str,
     ) -> Result<TokenOutcome> {
-        let token = match parameters.need("refresh_token") {
-            Ok(token) => secrets::digest(token),
+        let rotation = match Rotation::read(parameters, resources) {
+            Ok(rotation) => rotation,
             Err(error) => return Ok(Err(error)),
-        };
-        let resource = match parameters.get("resource") {
-            Some(asked) => match resources.find(Some(asked)) {
-                Some(resource) => Some(resource.to_owned()),
-                None => {
-                    let why = "resource is not one of this server";
-                    return Ok(Err(refuse(OauthCode::InvalidTarget, why)));
-                }
-            },
-            None => None,
-        };
-        let rotation = Rotation {
-            token,
-            resource,
-            scope: parameters.get("scope").map(str::to_owned),
         };
         let (now, fresh) = (self.clock.now(), FreshTokens::generate()?);
         let log = self.token_log(&client, address, now);
@@ -203,23 +188,11 @@ struct Redemption {
 
 impl Redemption {
     fn read(parameters: &Parameters, resources: &Resources) -> std::result::Result<Self, OauthError> {
-        let resource = match parameters.get("resource") {
-            Some(asked) => {
-                let known = resources.find(Some(asked));
-                let why = "resource is not one of this server";
-                Some(
-                    known
-                        .ok_or_else(|| refuse(OauthCode::InvalidTarget, why))?
-                        .to_owned(),
-                )
-            }
-            None => None,
-        };
         Ok(Self {
             code: secrets::digest(parameters.need("code")?),
             verifier: parameters.need("code_verifier")?.to_owned(),
             redirect_uri: parameters.get("redirect_uri").map(str::to_owned),
-            resource,
+            resource: resources.named(parameters)?,
         })
     }
 
@@ -316,6 +289,14 @@ fn presented(token: &RefreshToken, now: Instant) -> Presented {
 }
 
 impl Rotation {
+    fn read(parameters: &Parameters, resources: &Resources) -> std::result::Result<Self, OauthError> {
+        Ok(Self {
+            token: secrets::digest(parameters.need("refresh_token")?),
+            resource: resources.named(parameters)?,
+            scope: parameters.get("scope").map(str::to_owned),
+        })
+    }
+
     async fn carry_out(
         self,
         tx: &mut Tx,
@@ -339,23 +320,7 @@ impl Rotation {
             return Ok(Err(unknown()));
         }
         log.user = Some(grant.user);
-        let is_reused = match presented(&token, now) {
-            Presented::Expired => return Ok(Err(unknown())),
-            Presented::Live => false,
-            Presented::Retried => {
-                // If the successor was used, the answer had arrived, and this is a copy.
-                !oauth_tokens::delete_unused_successors(tx, grant.id, &self.token).await?
-            }
-            Presented::Reused => true,
-        };
-        if is_reused {
-            oauth_grants::revoke(tx, grant.id, "a refresh token was used twice", now).await?;
-            "oauth.refresh_reuse_detected".clone_into(&mut log.action);
-            account_activity::insert(tx, log).await?;
-            return Ok(Err(invalid_grant(
-                "the refresh token was used before; all tokens of this grant are revoked, sign in again",
-            )));
-        }
+        // What is wrong with the request is said before the family changes.
         if self
             .resource
             .as_ref()
@@ -374,6 +339,23 @@ impl Rotation {
                 }
             },
         };
+        let is_reused = match presented(&token, now) {
+            Presented::Expired => return Ok(Err(unknown())),
+            Presented::Live => false,
+            Presented::Retried => {
+                // If the successor was used, the answer had arrived, and this is a copy.
+                !oauth_tokens::delete_unused_successors(tx, grant.id, &self.token).await?
+            }
+            Presented::Reused => true,
+        };
+        if is_reused {
+            oauth_grants::revoke(tx, grant.id, "a refresh token was used twice", now).await?;
+            "oauth.refresh_reuse_detected".clone_into(&mut log.action);
+            account_activity::insert(tx, log).await?;
+            return Ok(Err(invalid_grant(
+                "the refresh token was used before; all tokens of this grant are revoked, sign in again",
+            )));
+        }
         if token.used_at.is_none() {
             oauth_tokens::use_refresh(tx, &self.token, now).await?;
         }

@@ -563,7 +563,11 @@ async fn refresh_tokens_rotate_and_reuse_ends_the_family(database: &str) {
         400,
         "invalid_scope",
     );
-    assert_eq!(send("keywords:read").await.json()["scope"], "keywords:read");
+    let narrowed = send("keywords:read").await.json();
+    assert_eq!(narrowed["scope"], "keywords:read");
+    // A retry that is refused for its scope leaves the successor in place.
+    refused(&send("content:publish").await, 400, "invalid_scope");
+    assert_eq!(agent.refresh(&narrowed["refresh_token"]).await.status, 200);
 }
 
 async fn two_refreshes_at_once_leave_one_live_token(database: &str) {
