@@ -72,7 +72,7 @@ pub struct ApiKey {
     pub expires_at: Option<Instant>,
 }
 
-/// What a person granted to a client.
+/// Grant of a person to a client.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Authorization {

@@ -12,7 +12,7 @@ words! {
         Viewer = "viewer",
         /// May change, generate and publish content, and run audits and prompts.
         Editor = "editor",
-        /// May also change integrations, webhooks, the autopilot and Agent Autonomy, and manage members.
+        /// May also change integrations, webhooks and the autopilot.
         Admin = "admin",
         /// May do everything.
         Owner = "owner",

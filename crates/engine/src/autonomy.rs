@@ -54,7 +54,7 @@ pub(crate) async fn consume(call: &Call, tx: &mut Tx, project: &ProjectAccess, s
 fn required(action: AutonomyAction, project: &ProjectAccess, detail: String) -> Problem {
     Problem::new(Code::AgentAutonomyRequired, detail)
         .hint(format!(
-            "let an owner or admin turn it on at /projects/{}/settings/autonomy, or the operator with `searchwright admin autonomy set`",
+            "let the operator turn it on: searchwright admin autonomy set --project {} --action {action} --on",
             project.project.id
         ))
         .with("action", action.as_str())

@@ -20,7 +20,7 @@ const MAX_FORM_BYTES: usize = 64 << 10;
 /// Time in which it has to arrive.
 const FORM_TIMEOUT: Duration = Duration::from_secs(10);
 /// Pages to which a person may be sent after signing in.
-const PAGES: [&str; 4] = ["/oauth/authorize", "/device", "/account", "/projects"];
+const PAGES: [&str; 3] = ["/oauth/authorize", "/device", "/account"];
 
 /// A person who is signed in.
 pub(crate) struct Visitor {
@@ -216,7 +216,7 @@ mod tests {
         for good in [
             "/account",
             "/oauth/authorize?client_id=https%3A%2F%2Fa.example%2Fc&x=//y",
-            "/projects/1/settings/connect",
+            "/device?user_code=BCDF-GHJK",
         ] {
             assert_eq!(next_page(good), good);
         }
