@@ -9,23 +9,6 @@ use searchwright_contract::{
 
 use crate::{Result, Tx, sql};
 
-/// A grant to be created.
-#[derive(Clone, Debug)]
-pub struct NewGrant {
-    /// Identifier.
-    pub id: CredentialId,
-    /// Person who granted it.
-    pub user: UserId,
-    /// The client.
-    pub client: String,
-    /// Audience of its tokens.
-    pub resource: String,
-    /// Scopes, separated by spaces.
-    pub scopes: String,
-    /// Absolute end.
-    pub expires_at: Instant,
-}
-
 /// A grant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Grant {
@@ -46,7 +29,7 @@ pub struct Grant {
 }
 
 /// Creates a grant.
-pub async fn create(tx: &mut Tx, new: &NewGrant, now: Instant) -> Result<()> {
+pub async fn create(tx: &mut Tx, new: &Grant, now: Instant) -> Result<()> {
     sql(
         "INSERT INTO oauth_grants (id, user_id, client_id, resource, scopes, created_at, expires_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7)",

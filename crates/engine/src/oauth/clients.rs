@@ -33,7 +33,7 @@ const UNUSED_MILLIS: i64 = 7 * 24 * 3_600_000;
 /// Time for which grants that ended are kept, as long as the log that names them.
 const KEPT_MILLIS: i64 = RETENTION_DAYS * 24 * 3_600_000;
 
-/// What a client says of itself; members that are not listed here are ignored.
+/// Metadata of a client, in its own words; members that are not listed here are ignored.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Metadata {

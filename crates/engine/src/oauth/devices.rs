@@ -5,7 +5,7 @@ use searchwright_store::{
     Tx, account_activity,
     oauth_clients::{self, OauthClient},
     oauth_devices::{self, Device},
-    oauth_grants::{self, NewGrant},
+    oauth_grants::{self, Grant},
     sessions::Session,
 };
 use serde_json::{Value, json};
@@ -169,13 +169,14 @@ impl Engine {
                 account_activity::insert(tx, entry).await?;
                 return Ok::<_, searchwright_store::Error>(is_denied);
             }
-            let grant = NewGrant {
+            let grant = Grant {
                 id,
                 user,
                 client: device.client.clone(),
                 resource: device.resource,
                 scopes: device.scopes,
                 expires_at: now.plus_millis(GRANT_MILLIS),
+                revoked_at: None,
             };
             oauth_grants::create(tx, &grant, now).await?;
             if !oauth_devices::approve(tx, &device.user_code, id).await? {

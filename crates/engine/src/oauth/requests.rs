@@ -8,7 +8,7 @@ use searchwright_contract::{
 use searchwright_store::{
     Tx, account_activity,
     oauth_clients::{self, OauthClient},
-    oauth_grants::{self, Code, NewGrant},
+    oauth_grants::{self, Code, Grant},
     oauth_requests::{self, PendingRequest},
     sessions::Session,
 };
@@ -213,13 +213,14 @@ impl Engine {
                 return Ok(Some((pending, false)));
             };
             (granted.client, granted.detail) = (Some(pending.client.clone()), Some(allowed.clone()));
-            let grant = NewGrant {
+            let grant = Grant {
                 id: ids.grant,
                 user,
                 client: pending.client.clone(),
                 resource: pending.resource.clone(),
                 scopes: allowed,
                 expires_at: now.plus_millis(GRANT_MILLIS),
+                revoked_at: None,
             };
             oauth_grants::create(tx, &grant, now).await?;
             oauth_clients::mark_consented(tx, &pending.client, now).await?;

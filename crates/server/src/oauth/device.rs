@@ -9,11 +9,11 @@ use super::endpoint;
 use crate::app::App;
 
 /// Begins a device authorization.
-pub(super) async fn begin(State(app): State<Arc<App>>, request: Request<Body>) -> Response<Body> {
-    let received = match endpoint::receive(&app, request).await {
-        Ok(received) => received,
-        Err(response) => return response,
-    };
+pub(super) async fn begin(
+    State(app): State<Arc<App>>,
+    request: Request<Body>,
+) -> Result<Response<Body>, Response<Body>> {
+    let received = endpoint::receive(&app, request).await?;
     let begun = app
         .engine
         .begin_device(
@@ -23,9 +23,5 @@ pub(super) async fn begin(State(app): State<Arc<App>>, request: Request<Body>) -
             &received.address,
         )
         .await;
-    match begun {
-        Ok(Ok(answer)) => endpoint::json(StatusCode::OK, &answer),
-        Ok(Err(error)) => endpoint::error(&error),
-        Err(failure) => endpoint::failed(&failure),
-    }
+    Ok(endpoint::answer(StatusCode::OK, begun))
 }

@@ -18,7 +18,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{
     app::App,
-    http::{answer, operations::network},
+    http::{answer as frame, operations::network},
     listen::Peer,
 };
 
@@ -166,13 +166,20 @@ pub(super) fn json(status: StatusCode, value: &impl serde::Serialize) -> Respons
         header::X_CONTENT_TYPE_OPTIONS,
         HeaderValue::from_static("nosniff"),
     );
-    answer::open_to_scripts(headers);
+    frame::open_to_scripts(headers);
     response
 }
 
-/// An empty answer of success.
-pub(super) fn done() -> Response<Body> {
-    json(StatusCode::OK, &json!({}))
+/// The answer to an outcome: what was asked for, the error of the client, or a failure of this server.
+pub(super) fn answer<T: serde::Serialize>(
+    status: StatusCode,
+    outcome: Result<Result<T, OauthError>, Failure>,
+) -> Response<Body> {
+    match outcome {
+        Ok(Ok(value)) => json(status, &value),
+        Ok(Err(refusal)) => error(&refusal),
+        Err(failure) => failed(&failure),
+    }
 }
 
 /// The answer to an error of the client.
@@ -221,5 +228,5 @@ pub(super) fn failed(failure: &Failure) -> Response<Body> {
 
 /// Answer to `OPTIONS`.
 pub(super) async fn preflight(State(app): State<Arc<App>>) -> Response<Body> {
-    answer::options(&app.request_id(), "GET, POST, OPTIONS")
+    frame::options(&app.request_id(), "GET, POST, OPTIONS")
 }

@@ -9,18 +9,15 @@ use super::endpoint;
 use crate::app::App;
 
 /// Tells a confidential client about an access token.
-pub(super) async fn introspect(State(app): State<Arc<App>>, request: Request<Body>) -> Response<Body> {
-    let received = match endpoint::receive(&app, request).await {
-        Ok(received) => received,
-        Err(response) => return response,
-    };
-    let token = match received.parameters.need("token") {
-        Ok(token) => token,
-        Err(error) => return endpoint::error(&error),
-    };
-    match app.engine.introspect(&received.client, token).await {
-        Ok(Ok(state)) => endpoint::json(StatusCode::OK, &state),
-        Ok(Err(error)) => endpoint::error(&error),
-        Err(failure) => endpoint::failed(&failure),
-    }
+pub(super) async fn introspect(
+    State(app): State<Arc<App>>,
+    request: Request<Body>,
+) -> Result<Response<Body>, Response<Body>> {
+    let received = endpoint::receive(&app, request).await?;
+    let token = received
+        .parameters
+        .need("token")
+        .map_err(|e| endpoint::error(&e))?;
+    let state = app.engine.introspect(&received.client, token).await;
+    Ok(endpoint::answer(StatusCode::OK, state))
 }

@@ -32,9 +32,6 @@ pub(super) async fn register(State(app): State<Arc<App>>, request: Request<Body>
     if !standing.allowed {
         return endpoint::too_many(standing.reset);
     }
-    match app.engine.register_client(&body, &address).await {
-        Ok(Ok(client)) => endpoint::json(StatusCode::CREATED, &client),
-        Ok(Err(error)) => endpoint::error(&error),
-        Err(failure) => endpoint::failed(&failure),
-    }
+    let registered = app.engine.register_client(&body, &address).await;
+    endpoint::answer(StatusCode::CREATED, registered)
 }

@@ -3,27 +3,25 @@
 use std::sync::Arc;
 
 use axum::{body::Body, extract::State};
-use http::{Request, Response};
+use http::{Request, Response, StatusCode};
+use serde_json::json;
 
 use super::endpoint;
 use crate::app::App;
 
 /// Revokes a token. A token that is unknown is revoked already.
-pub(super) async fn revoke(State(app): State<Arc<App>>, request: Request<Body>) -> Response<Body> {
-    let received = match endpoint::receive(&app, request).await {
-        Ok(received) => received,
-        Err(response) => return response,
-    };
-    let token = match received.parameters.need("token") {
-        Ok(token) => token,
-        Err(error) => return endpoint::error(&error),
-    };
+pub(super) async fn revoke(
+    State(app): State<Arc<App>>,
+    request: Request<Body>,
+) -> Result<Response<Body>, Response<Body>> {
+    let received = endpoint::receive(&app, request).await?;
+    let token = received
+        .parameters
+        .need("token")
+        .map_err(|e| endpoint::error(&e))?;
     let done = app
         .engine
         .revoke_token(&received.client, token, &received.address)
         .await;
-    match done {
-        Ok(()) => endpoint::done(),
-        Err(failure) => endpoint::failed(&failure),
-    }
+    Ok(endpoint::answer(StatusCode::OK, done.map(|()| Ok(json!({})))))
 }

@@ -10,15 +10,15 @@ use super::endpoint::{self, Received};
 use crate::app::App;
 
 /// Exchanges a code, a refresh token or a device code for tokens.
-pub(super) async fn exchange(State(app): State<Arc<App>>, request: Request<Body>) -> Response<Body> {
+pub(super) async fn exchange(
+    State(app): State<Arc<App>>,
+    request: Request<Body>,
+) -> Result<Response<Body>, Response<Body>> {
     let Received {
         client,
         parameters,
         address,
-    } = match endpoint::receive(&app, request).await {
-        Ok(received) => received,
-        Err(response) => return response,
-    };
+    } = endpoint::receive(&app, request).await?;
     let engine = &app.engine;
     let outcome = match parameters.get("grant_type") {
         Some("authorization_code") => {
@@ -43,9 +43,5 @@ pub(super) async fn exchange(State(app): State<Arc<App>>, request: Request<Body>
             "grant_type is missing",
         ))),
     };
-    match outcome {
-        Ok(Ok(tokens)) => endpoint::json(StatusCode::OK, &tokens),
-        Ok(Err(error)) => endpoint::error(&error),
-        Err(failure) => endpoint::failed(&failure),
-    }
+    Ok(endpoint::answer(StatusCode::OK, outcome))
 }
