@@ -214,7 +214,7 @@ async fn newest_finished(client: &Client, project_id: String) -> Result<Audit, C
 
 /// Carries `audits export` out.
 pub async fn run(export: ExportAudit, connection: &Connection) -> Result<Exit, CliError> {
-    let client = connection.client()?;
+    let client = connection.client().await?;
     let project_id = match export.project {
         Some(project) => project,
         None => project_of(&client).await?.to_string(),

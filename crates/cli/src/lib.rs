@@ -5,6 +5,7 @@
 pub mod exit;
 pub mod export;
 pub mod follow;
+pub mod login;
 pub mod output;
 pub mod profile;
 pub mod verbs;

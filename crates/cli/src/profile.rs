@@ -6,13 +6,18 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use searchwright_client::Client;
+use searchwright_client::{
+    Client,
+    oauth::{CLIENT_ID, ServerMetadata, TokenError, TokenSet},
+};
 use serde::{Deserialize, Serialize};
 
 use crate::exit::{CliError, Exit};
 
 const DEFAULT_URL: &str = "http://127.0.0.1:8787";
 const DEFAULT_PROFILE: &str = "default";
+/// Seconds before its expiry at which an access token is refreshed.
+const REFRESH_BEFORE: i64 = 60;
 
 /// Server and credential of a call.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -27,7 +32,7 @@ pub struct Connection {
         help_heading = "Connection"
     )]
     pub url: Option<String>,
-    /// Profile with the server and the key. The key is read from SEARCHWRIGHT_KEY or a profile, never from a flag.
+    /// Profile with the server and the credential. A key is read from SEARCHWRIGHT_KEY or a profile, never from a flag.
     #[arg(
         long,
         env = "SEARCHWRIGHT_PROFILE",
@@ -41,7 +46,54 @@ pub struct Connection {
 #[serde(deny_unknown_fields)]
 struct Profile {
     url: String,
-    key: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    key: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tokens: Option<StoredTokens>,
+}
+
+/// OAuth tokens of a profile.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StoredTokens {
+    access_token: String,
+    /// Refresh token.
+    pub refresh_token: String,
+    /// Expiry of the access token in seconds since the Unix epoch.
+    expires_at: i64,
+    token_endpoint: String,
+    /// Endpoint to give the tokens back.
+    pub revocation_endpoint: String,
+}
+
+impl std::fmt::Debug for StoredTokens {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("StoredTokens")
+    }
+}
+
+/// Seconds since the Unix epoch.
+fn now() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
+}
+
+impl StoredTokens {
+    /// Prepares the tokens of a sign-in.
+    pub fn new(tokens: &TokenSet, metadata: &ServerMetadata) -> Result<Self, CliError> {
+        let missing = || CliError::new(Exit::Failed, "the server gave no refresh token");
+        Ok(Self {
+            access_token: tokens.access_token.clone(),
+            refresh_token: tokens.refresh_token.clone().ok_or_else(missing)?,
+            expires_at: now() + tokens.expires_in,
+            token_endpoint: metadata.token_endpoint.clone(),
+            revocation_endpoint: metadata.revocation_endpoint.clone(),
+        })
+    }
+
+    fn is_fresh(&self) -> bool {
+        self.expires_at - REFRESH_BEFORE > now()
+    }
 }
 
 /// Commands on profiles.
@@ -63,35 +115,155 @@ pub enum ProfileCommand {
 }
 
 impl Connection {
-    /// Creates a client with these settings.
-    pub fn client(&self) -> Result<Client, CliError> {
+    /// Creates a client with these settings. An access token that is about to expire is refreshed.
+    pub async fn client(&self) -> Result<Client, CliError> {
         let key = std::env::var("SEARCHWRIGHT_KEY").ok().filter(|k| !k.is_empty());
+        let name = self.profile.as_deref().unwrap_or(DEFAULT_PROFILE);
+        let profile = self.find()?;
+        let url = self
+            .url
+            .clone()
+            .or_else(|| profile.as_ref().map(|p| p.url.clone()))
+            .unwrap_or_else(|| DEFAULT_URL.to_owned());
+        let credential = match (key, profile) {
+            (Some(key), _) => key,
+            (None, Some(Profile { key: Some(key), .. })) => key,
+            (
+                None,
+                Some(Profile {
+                    tokens: Some(tokens), ..
+                }),
+            ) if tokens.is_fresh() => tokens.access_token,
+            (
+                None,
+                Some(Profile {
+                    tokens: Some(_),
+                    url: own,
+                    ..
+                }),
+            ) => refresh(name, &own).await?,
+            (None, _) => {
+                return Err(
+                    CliError::new(Exit::Unauthorised, "there is no credential").hint(
+                        "sign in with `searchwright login`; or set SEARCHWRIGHT_KEY, or save a key with `searchwright profile save`; the operator makes keys with `searchwright admin key create`",
+                    ),
+                );
+            }
+        };
+        Ok(Client::new(&url, credential.trim())?)
+    }
+
+    /// The profile that is named, or the default one; an error if a named one does not exist.
+    fn find(&self) -> Result<Option<Profile>, CliError> {
         let wanted = self.profile.as_deref();
-        let saved = load(&file()?)?;
-        let profile = saved.get(wanted.unwrap_or(DEFAULT_PROFILE));
-        if let (Some(name), None) = (wanted, profile) {
+        let mut saved = load(&file()?)?;
+        let profile = saved.remove(wanted.unwrap_or(DEFAULT_PROFILE));
+        if let (Some(name), None) = (wanted, &profile) {
             return Err(
                 CliError::new(Exit::Usage, format!("there is no profile {name:?}"))
                     .hint("`searchwright profile list` shows the existing profiles"),
             );
         }
-        let url = self
-            .url
-            .clone()
-            .or_else(|| profile.map(|p| p.url.clone()))
-            .unwrap_or_else(|| DEFAULT_URL.to_owned());
-        let key = key.or_else(|| profile.map(|p| p.key.clone())).ok_or_else(|| {
-            CliError::new(Exit::Unauthorised, "there is no API key").hint(
-                "set SEARCHWRIGHT_KEY, or save a profile with `searchwright profile save`; the operator makes keys with `searchwright admin key create`",
-            )
-        })?;
-        Ok(Client::new(&url, key.trim())?)
+        Ok(profile)
     }
+
+    /// URL of the server to sign in to: the flag, the profile's if there is one, else the default.
+    pub fn server_url(&self) -> Result<String, CliError> {
+        let mut saved = load(&file()?)?;
+        let profile = saved.remove(self.profile.as_deref().unwrap_or(DEFAULT_PROFILE));
+        let known = self.url.clone().or_else(|| profile.map(|p| p.url));
+        Ok(known.unwrap_or_else(|| DEFAULT_URL.to_owned()))
+    }
+
+    /// Stores the tokens of a sign-in, and returns the name of the profile.
+    pub fn store_tokens(&self, root: &str, tokens: StoredTokens) -> Result<String, CliError> {
+        let name = self.profile.clone().unwrap_or_else(|| DEFAULT_PROFILE.to_owned());
+        let url = root.trim_end_matches("/v1").to_owned();
+        let _lock = lock()?;
+        let path = file()?;
+        let mut all = load(&path)?;
+        let profile = Profile {
+            url,
+            key: None,
+            tokens: Some(tokens),
+        };
+        all.insert(name.clone(), profile);
+        store(&path, &all)?;
+        Ok(name)
+    }
+
+    /// Removes the profile, and returns its name, URL and tokens.
+    pub fn take_tokens(&self) -> Result<(String, String, StoredTokens), CliError> {
+        let name = self.profile.clone().unwrap_or_else(|| DEFAULT_PROFILE.to_owned());
+        let _lock = lock()?;
+        let path = file()?;
+        let mut all = load(&path)?;
+        let none = || CliError::new(Exit::Refused, format!("profile {name:?} holds no sign-in"));
+        let profile = all.remove(&name).ok_or_else(none)?;
+        let tokens = profile.tokens.ok_or_else(none)?;
+        store(&path, &all)?;
+        Ok((name.clone(), profile.url, tokens))
+    }
+}
+
+/// Locks the profiles until the file is dropped, so that two processes do not present one refresh token.
+fn lock() -> Result<std::fs::File, CliError> {
+    let path = file()?.with_extension("lock");
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    let file = std::fs::File::create(path)?;
+    file.lock()?;
+    Ok(file)
+}
+
+/// Refreshes the tokens of a profile, and returns the access token. Another process may have done it meanwhile.
+async fn refresh(name: &str, url: &str) -> Result<String, CliError> {
+    let locked = tokio::task::spawn_blocking(lock).await;
+    let _lock = locked.map_err(|e| CliError::new(Exit::Failed, e.to_string()))??;
+    let path = file()?;
+    let mut all = load(&path)?;
+    let ended = || {
+        CliError::new(
+            Exit::Unauthorised,
+            format!("the sign-in of profile {name:?} has ended"),
+        )
+        .hint("sign in again with `searchwright login`")
+    };
+    let tokens = all
+        .get_mut(name)
+        .and_then(|p| p.tokens.as_mut())
+        .ok_or_else(ended)?;
+    if tokens.is_fresh() {
+        return Ok(tokens.access_token.clone());
+    }
+    let form = [
+        ("grant_type", "refresh_token"),
+        ("refresh_token", tokens.refresh_token.as_str()),
+        ("client_id", CLIENT_ID),
+    ];
+    let client = Client::new(url, "")?;
+    let answer: Result<TokenSet, TokenError> = client.send_form(&tokens.token_endpoint, &form).await?;
+    let fresh = match answer {
+        Ok(fresh) => fresh,
+        Err(error) if matches!(error.error.as_str(), "invalid_grant" | "invalid_client") => {
+            return Err(ended());
+        }
+        Err(error) => return Err(CliError::new(Exit::Failed, error.to_string())),
+    };
+    tokens.access_token.clone_from(&fresh.access_token);
+    tokens.expires_at = now() + fresh.expires_in;
+    if let Some(next) = fresh.refresh_token {
+        tokens.refresh_token = next;
+    }
+    store(&path, &all)?;
+    Ok(fresh.access_token)
 }
 
 impl ProfileCommand {
     /// Runs the command.
     pub fn run(&self, connection: &Connection) -> Result<(), CliError> {
+        let _lock = lock()?;
         let path = file()?;
         let mut all = load(&path)?;
         match self {
@@ -101,7 +273,8 @@ impl ProfileCommand {
                     name.clone(),
                     Profile {
                         url,
-                        key: read_key()?,
+                        key: Some(read_key()?),
+                        tokens: None,
                     },
                 );
                 store(&path, &all)?;
@@ -110,12 +283,7 @@ impl ProfileCommand {
             Self::List => {
                 let mut out = std::io::stdout().lock();
                 for (name, profile) in &all {
-                    writeln!(
-                        out,
-                        "{name}\t{}\t{}…",
-                        profile.url,
-                        profile.key.get(..12).unwrap_or_default()
-                    )?;
+                    writeln!(out, "{name}\t{}\t{}", profile.url, shown(profile))?;
                 }
             }
             Self::Remove { name } => {
@@ -129,6 +297,15 @@ impl ProfileCommand {
             }
         }
         Ok(())
+    }
+}
+
+/// What a list shows of a credential.
+fn shown(profile: &Profile) -> String {
+    match (&profile.key, &profile.tokens) {
+        (Some(key), _) => format!("{}…", key.get(..12).unwrap_or_default()),
+        (None, Some(_)) => "signed in".to_owned(),
+        (None, None) => String::new(),
     }
 }
 

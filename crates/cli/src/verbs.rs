@@ -201,7 +201,7 @@ pub async fn run(
     if needs_consent(verb.meta.effect) && !matches.get_flag("yes") {
         ask(&full)?;
     }
-    let client = connection.client()?;
+    let client = connection.client().await?;
     if verb.meta.in_project() && arguments.get("projectId").is_none_or(|p| p == "") {
         arguments["projectId"] = project_of(&client).await?.into();
     }

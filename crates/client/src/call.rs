@@ -49,8 +49,8 @@ pub enum ClientError {
 /// A server and a credential.
 #[derive(Clone)]
 pub struct Client {
-    http: reqwest::Client,
-    root: String,
+    pub(crate) http: reqwest::Client,
+    pub(crate) root: String,
     key: String,
 }
 
@@ -95,6 +95,11 @@ impl Client {
             root,
             key: key.to_owned(),
         })
+    }
+
+    /// Root of the API, without a slash at its end.
+    pub fn root(&self) -> &str {
+        &self.root
     }
 
     /// Calls an operation.

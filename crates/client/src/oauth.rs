@@ -101,7 +101,11 @@ impl Client {
         serde_json::from_slice(&body).map(Err).map_err(unexpected)
     }
 
-    async fn plain(&self, request: reqwest::RequestBuilder, url: &str) -> Result<(u16, Vec<u8>), ClientError> {
+    async fn plain(
+        &self,
+        request: reqwest::RequestBuilder,
+        url: &str,
+    ) -> Result<(u16, Vec<u8>), ClientError> {
         let unreachable = |e: reqwest::Error| ClientError::Unreachable {
             url: url.to_owned(),
             cause: e.to_string(),

@@ -6,6 +6,7 @@ use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches as _, Parser
 use searchwright_cli::{
     CliError, Exit,
     export::{self, ExportAudit},
+    login::{self, LoginCommand},
     profile::{Connection, ProfileCommand},
     verbs,
 };
@@ -81,7 +82,13 @@ pub enum ServerCommand {
         #[command(subcommand)]
         command: admin::AdminCommand,
     },
-    /// Saved servers and keys of this user.
+    /// Sign in with a browser, and keep the tokens in a profile.
+    Login(LoginCommand),
+    /// Give the tokens of a profile back, and remove it.
+    Logout,
+    /// Show the credential in use, and the projects that it can access.
+    Whoami,
+    /// Saved servers and credentials of this user.
     Profile {
         #[command(subcommand)]
         command: ProfileCommand,
@@ -220,6 +227,9 @@ pub async fn run(command: ServerCommand, cli: &Cli) -> Result<Exit, CliError> {
             Ok(Exit::Done)
         }
         ServerCommand::Admin { command } => admin::run(command, cli.json).await,
+        ServerCommand::Login(command) => command.run(&cli.connection).await,
+        ServerCommand::Logout => login::logout(&cli.connection).await,
+        ServerCommand::Whoami => login::whoami(&cli.connection, cli.json).await,
         ServerCommand::Profile { command } => command.run(&cli.connection).map(|()| Exit::Done),
         ServerCommand::Completions { shell } => {
             let mut script = Vec::new();
