@@ -27,6 +27,10 @@ macro_rules! ids {
             UserId;
             /// Id of a session of a browser.
             SessionId;
+            /// Id of a passkey.
+            PasskeyId;
+            /// Id of an invitation to a workspace.
+            InvitationId;
             /// Id of an API key, of an OAuth grant or of another credential.
             CredentialId;
             /// Id of an entry of the activity log.

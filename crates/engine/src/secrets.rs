@@ -22,7 +22,9 @@ pub enum SecretKind {
     Request,
     /// Session of a browser.
     Session,
-    /// Link that lets a person in once.
+    /// Sign-in that waits for the code of the second factor.
+    PendingSignIn,
+    /// Link that lets a person in once, or invites one.
     Link,
     /// Secret of a confidential OAuth client.
     ClientSecret,
@@ -38,6 +40,7 @@ impl SecretKind {
             Self::DeviceCode => "swd_",
             Self::Request => "swq_",
             Self::Session => "sws_",
+            Self::PendingSignIn => "swp_",
             Self::Link => "swl_",
             Self::ClientSecret => "swx_",
         }

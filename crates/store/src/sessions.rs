@@ -35,7 +35,7 @@ pub struct Session {
     pub user_name: String,
     /// Email address of the person.
     pub email: String,
-    /// Last time at which a password was entered.
+    /// Last time at which the person proved who they are.
     pub authenticated_at: Instant,
     /// Last use, to the minute.
     pub last_seen_at: Instant,
@@ -85,6 +85,57 @@ pub async fn find(
     .await
 }
 
+/// A session as its person sees it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SessionOfUser {
+    /// Identifier.
+    pub id: SessionId,
+    /// Network address of the browser.
+    pub address: String,
+    /// `User-Agent` of the browser.
+    pub user_agent: String,
+    /// Beginning.
+    pub created_at: Instant,
+    /// Last use, to the minute.
+    pub last_seen_at: Instant,
+}
+
+/// Returns the sessions of a person that have neither ended nor been idle since `idle_since`, newest first.
+pub async fn list_of_user(
+    tx: &mut Tx,
+    user: UserId,
+    now: Instant,
+    idle_since: Instant,
+) -> Result<Vec<SessionOfUser>> {
+    sql(
+        "SELECT id, address, user_agent, created_at, last_seen_at FROM sessions
+         WHERE user_id = $1 AND expires_at > $2 AND last_seen_at > $3 ORDER BY id DESC",
+    )
+    .bind(user)
+    .bind(now)
+    .bind(idle_since)
+    .fetch_all(tx, |c| {
+        Ok(SessionOfUser {
+            id: c.take()?,
+            address: c.take()?,
+            user_agent: c.take()?,
+            created_at: c.take()?,
+            last_seen_at: c.take()?,
+        })
+    })
+    .await
+}
+
+/// Records that the person of a session has proved again who they are.
+pub async fn set_authenticated(tx: &mut Tx, id: SessionId, now: Instant) -> Result<()> {
+    sql("UPDATE sessions SET authenticated_at = $2 WHERE id = $1")
+        .bind(id)
+        .bind(now)
+        .execute(tx)
+        .await?;
+    Ok(())
+}
+
 /// Records the use of a session.
 pub async fn touch(tx: &mut Tx, id: SessionId, now: Instant) -> Result<()> {
     sql("UPDATE sessions SET last_seen_at = $2 WHERE id = $1 AND last_seen_at < $2")
@@ -104,10 +155,21 @@ pub async fn delete(tx: &mut Tx, digest: &[u8; 32]) -> Result<()> {
     Ok(())
 }
 
-/// Ends the sessions of a person.
-pub async fn delete_of_user(tx: &mut Tx, user: UserId) -> Result<u64> {
-    sql("DELETE FROM sessions WHERE user_id = $1")
+/// Ends a session of a person. Returns `false` if there is no such session any more.
+pub async fn delete_of_user(tx: &mut Tx, user: UserId, id: SessionId) -> Result<bool> {
+    let deleted = sql("DELETE FROM sessions WHERE user_id = $1 AND id = $2")
         .bind(user)
+        .bind(id)
+        .execute(tx)
+        .await?;
+    Ok(deleted > 0)
+}
+
+/// Ends the sessions of a person except `kept`.
+pub async fn delete_others(tx: &mut Tx, user: UserId, kept: Option<SessionId>) -> Result<u64> {
+    sql("DELETE FROM sessions WHERE user_id = $1 AND id <> $2")
+        .bind(user)
+        .bind(kept.unwrap_or(SessionId::MIN))
         .execute(tx)
         .await
 }

@@ -78,3 +78,25 @@ pub async fn set_password(tx: &mut Tx, id: UserId, password: &str, now: Instant)
         .await?;
     Ok(())
 }
+
+/// Sets the name of a person.
+pub async fn set_name(tx: &mut Tx, id: UserId, name: &str, now: Instant) -> Result<()> {
+    sql("UPDATE users SET name = $2, updated_at = $3 WHERE id = $1")
+        .bind(id)
+        .bind(name)
+        .bind(now)
+        .execute(tx)
+        .await?;
+    Ok(())
+}
+
+/// Sets the time from which a person may not sign in; `None` lets them in again.
+pub async fn set_disabled(tx: &mut Tx, id: UserId, disabled_at: Option<Instant>, now: Instant) -> Result<()> {
+    sql("UPDATE users SET disabled_at = $2, updated_at = $3 WHERE id = $1")
+        .bind(id)
+        .bind(disabled_at)
+        .bind(now)
+        .execute(tx)
+        .await?;
+    Ok(())
+}

@@ -2,7 +2,7 @@
 
 use searchwright_contract::{
     Instant,
-    ids::{UserId, WorkspaceId},
+    ids::{ProjectId, UserId, WorkspaceId},
     people::Role,
 };
 
@@ -103,6 +103,62 @@ pub async fn list_of_user(tx: &mut Tx, user: UserId) -> Result<Vec<WorkspaceOfUs
     )
     .bind(user)
     .fetch_all(tx, |c| {
+        Ok(WorkspaceOfUser {
+            id: c.take()?,
+            name: c.take()?,
+            role: c.parse()?,
+        })
+    })
+    .await
+}
+
+/// A member of a workspace.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Member {
+    /// Identifier.
+    pub id: UserId,
+    /// Name.
+    pub name: String,
+    /// Email address.
+    pub email: String,
+    /// Role.
+    pub role: Role,
+    /// Whether the person has a second factor.
+    pub has_second_factor: bool,
+}
+
+/// Returns the members of a workspace in the order in which they were added to the installation.
+pub async fn list_members(tx: &mut Tx, workspace: WorkspaceId) -> Result<Vec<Member>> {
+    sql("SELECT u.id, u.name, u.email, m.role,
+           EXISTS (SELECT 1 FROM totp_secrets t WHERE t.user_id = u.id AND t.confirmed_at IS NOT NULL)
+           OR EXISTS (SELECT 1 FROM passkeys p WHERE p.user_id = u.id)
+         FROM memberships m JOIN users u ON u.id = m.user_id WHERE m.workspace_id = $1 ORDER BY u.id")
+    .bind(workspace)
+    .fetch_all(tx, |c| {
+        Ok(Member {
+            id: c.take()?,
+            name: c.take()?,
+            email: c.take()?,
+            role: c.parse()?,
+            has_second_factor: c.take()?,
+        })
+    })
+    .await
+}
+
+/// Returns the workspace of a project that a person is a member of.
+pub async fn find_of_project(
+    tx: &mut Tx,
+    user: UserId,
+    project: ProjectId,
+) -> Result<Option<WorkspaceOfUser>> {
+    sql(
+        "SELECT w.id, w.name, m.role FROM projects p JOIN workspaces w ON w.id = p.workspace_id
+         JOIN memberships m ON m.workspace_id = w.id WHERE p.id = $1 AND m.user_id = $2",
+    )
+    .bind(project)
+    .bind(user)
+    .fetch_optional(tx, |c| {
         Ok(WorkspaceOfUser {
             id: c.take()?,
             name: c.take()?,

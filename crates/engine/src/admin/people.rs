@@ -257,7 +257,7 @@ async fn set_member(
 }
 
 /// Refuses to take the role from the last owner of a workspace.
-async fn keep_an_owner(tx: &mut Tx, workspace: WorkspaceId, user: UserId) -> Result<()> {
+pub(crate) async fn keep_an_owner(tx: &mut Tx, workspace: WorkspaceId, user: UserId) -> Result<()> {
     let is_owner = workspaces::find_role(tx, workspace, user).await? == Some(Role::Owner);
     if is_owner && workspaces::count_owners(tx, workspace).await? == 1 {
         return Err(

@@ -1,14 +1,26 @@
-//! Everything that the page of a person shows.
+//! The account of a person: all that its page shows, and the changes of name and password.
 
-use searchwright_contract::ids::UserId;
+use searchwright_contract::{Code, Problem, ids::UserId};
 use searchwright_store::{
-    access,
+    Tx, access,
     account_activity::{self, AccountActivity},
     oauth_grants::{self, GrantOfUser},
+    passkeys::{self, Passkey},
+    second_factors,
+    sessions::{self, Session, SessionOfUser},
+    users,
     workspaces::{self, WorkspaceOfUser},
 };
 
-use crate::{Engine, failure::Result};
+use super::{
+    AccountEntry, Caller, passwords,
+    sessions::{IDLE_MILLIS, RecentSession},
+};
+use crate::{
+    Engine,
+    admin::check_name,
+    failure::{Failure, Result},
+};
 
 /// Entries of the log that are shown.
 const MAX_ENTRIES: u32 = 20;
@@ -20,6 +32,16 @@ const MAX_COUNTED: u32 = 1_000;
 /// Account of a person.
 #[derive(Debug)]
 pub struct Account {
+    /// Whether a password is set.
+    pub has_password: bool,
+    /// Whether a code of an authenticator app is asked for at sign-in.
+    pub has_totp: bool,
+    /// Recovery codes that are left.
+    pub recovery_codes: u64,
+    /// Passkeys.
+    pub passkeys: Vec<Passkey>,
+    /// Sessions of browsers.
+    pub sessions: Vec<SessionOfUser>,
     /// Workspaces, with the person's roles.
     pub workspaces: Vec<WorkspaceOfUser>,
     /// Applications that have access.
@@ -31,10 +53,17 @@ pub struct Account {
 impl Engine {
     /// Returns the account of a person.
     pub async fn account(&self, user: UserId) -> Result<Account> {
+        let now = self.clock.now();
         let mut tx = self.db.read().await?;
+        let person = users::find(&mut tx, user).await?;
         Ok(Account {
+            has_password: person.is_some_and(|person| person.password.is_some()),
+            has_totp: second_factors::has_totp(&mut tx, user).await?,
+            recovery_codes: second_factors::count_recovery_codes(&mut tx, user).await?,
+            passkeys: passkeys::list_of_user(&mut tx, user).await?,
+            sessions: sessions::list_of_user(&mut tx, user, now, now.plus_millis(-IDLE_MILLIS)).await?,
             workspaces: workspaces::list_of_user(&mut tx, user).await?,
-            applications: oauth_grants::list_of_user(&mut tx, user, self.clock.now()).await?,
+            applications: oauth_grants::list_of_user(&mut tx, user, now).await?,
             activity: account_activity::list_of_user(&mut tx, user, MAX_ENTRIES).await?,
         })
     }
@@ -46,5 +75,120 @@ impl Engine {
         let more = all.len().saturating_sub(MAX_PROJECTS as usize);
         let names = all.into_iter().take(MAX_PROJECTS as usize);
         Ok((names.map(|project| project.name).collect(), more))
+    }
+
+    /// Returns the first projects that a person can access.
+    pub async fn projects_of_user(
+        &self,
+        user: UserId,
+    ) -> Result<Vec<searchwright_contract::me::AccessibleProject>> {
+        Ok(access::list_projects_of_user(&mut self.db.read().await?, user, None, MAX_PROJECTS).await?)
+    }
+
+    /// Changes the name of a person.
+    pub async fn rename_user(&self, session: &Session, name: &str) -> Result<()> {
+        let (user, name, now) = (session.user, check_name(name, 100)?, self.clock.now());
+        self.db
+            .write(move |tx| Box::pin(async move { users::set_name(tx, user, &name, now).await }))
+            .await?;
+        Ok(())
+    }
+
+    /// Sets the password of a person. Their other sessions end, and applications have to be connected again: whoever knew the
+    /// former password keeps nothing.
+    pub async fn set_password(
+        &self,
+        by: &RecentSession,
+        session: &Session,
+        password: String,
+        caller: &Caller,
+    ) -> Result<()> {
+        passwords::check(&password, &[&session.user_name, &session.email, "searchwright"])?;
+        let hash = self.passwords.hash(password).await?;
+        let (user, kept, now) = (by.user, by.id, self.clock.now());
+        let entry = AccountEntry {
+            action: "password.set",
+            user: Some(user),
+            client: None,
+            address: &caller.address,
+            detail: None,
+        };
+        let entry = self.account_activity(entry, now);
+        let work = async move |tx: &mut Tx| {
+            users::set_password(tx, user, &hash, now).await?;
+            sessions::delete_others(tx, user, Some(kept)).await?;
+            second_factors::delete_pending_of_user(tx, user).await?;
+            oauth_grants::revoke_of_user(tx, user, "the password was changed", now).await?;
+            account_activity::insert(tx, entry).await
+        };
+        self.db.write(move |tx| Box::pin(work(tx))).await?;
+        Ok(self.db.credentials_changed()?)
+    }
+
+    /// Ends all sessions of a person but this one.
+    pub async fn end_other_sessions(&self, session: &Session, caller: &Caller) -> Result<()> {
+        let (user, kept, now) = (session.user, session.id, self.clock.now());
+        let entry = AccountEntry {
+            action: "session.ended",
+            user: Some(user),
+            client: None,
+            address: &caller.address,
+            detail: Some("all others"),
+        };
+        let entry = self.account_activity(entry, now);
+        let work = async move |tx: &mut Tx| {
+            sessions::delete_others(tx, user, Some(kept)).await?;
+            account_activity::insert(tx, entry).await
+        };
+        Ok(self.db.write(move |tx| Box::pin(work(tx))).await?)
+    }
+
+    /// Disables a person, whose sessions and applications end, or lets them in again.
+    pub async fn set_user_disabled(&self, user: UserId, is_disabled: bool) -> Result<()> {
+        let now = self.clock.now();
+        let entry = AccountEntry {
+            action: if is_disabled {
+                "user.disabled"
+            } else {
+                "user.enabled"
+            },
+            user: Some(user),
+            client: None,
+            address: "",
+            detail: Some("operator"),
+        };
+        let entry = self.account_activity(entry, now);
+        let work = async move |tx: &mut Tx| {
+            users::set_disabled(tx, user, is_disabled.then_some(now), now).await?;
+            if is_disabled {
+                sessions::delete_others(tx, user, None).await?;
+                second_factors::delete_pending_of_user(tx, user).await?;
+                oauth_grants::revoke_of_user(tx, user, "the account was disabled", now).await?;
+            }
+            account_activity::insert(tx, entry).await
+        };
+        self.db.write(move |tx| Box::pin(work(tx))).await?;
+        Ok(self.db.credentials_changed()?)
+    }
+
+    /// Removes the second factor of a person who lost it, on behalf of the operator.
+    pub async fn remove_second_factor_as_operator(&self, user: UserId) -> Result<()> {
+        let now = self.clock.now();
+        let entry = AccountEntry {
+            action: "second_factor.removed",
+            user: Some(user),
+            client: None,
+            address: "",
+            detail: Some("operator"),
+        };
+        let entry = self.account_activity(entry, now);
+        let work = async move |tx: &mut Tx| {
+            if !second_factors::remove(tx, user).await? {
+                return Err(Problem::new(Code::InvalidState, "the person has no second factor").into());
+            }
+            account_activity::insert(tx, entry).await?;
+            Ok::<_, Failure>(())
+        };
+        self.db.write(move |tx| Box::pin(work(tx))).await
     }
 }

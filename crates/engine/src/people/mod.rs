@@ -1,10 +1,14 @@
 //! People: passwords, sessions of browsers, and links that let a person in once.
 
 pub mod account;
+pub mod members;
+pub mod passkeys;
 pub mod passwords;
+pub mod second_factor;
 pub mod sessions;
 pub mod setup;
 mod throttle;
+mod webauthn;
 
 use searchwright_contract::{
     Instant,
@@ -38,7 +42,8 @@ pub struct Caller {
     pub user_agent: String,
 }
 
-/// AccountEntry of the log of accounts to be written.
+/// An entry of the log of accounts, to be written.
+#[derive(Clone, Copy)]
 pub(crate) struct AccountEntry<'a> {
     pub action: &'static str,
     pub user: Option<UserId>,

@@ -1,14 +1,17 @@
-//! Sessions of browsers: signing in with a password, and signing out.
+//! Sessions of browsers: signing in with a password and the code of a second factor, and signing out.
 
-use searchwright_contract::{Instant, ids::UserId};
+use searchwright_contract::{
+    Instant,
+    ids::{SessionId, UserId},
+};
 use searchwright_store::{
-    Tx, account_activity,
+    Tx, account_activity, second_factors,
     sessions::{self, NewSession, Session},
     users,
 };
 
 use super::{
-    AccountEntry, Caller,
+    AccountEntry, Caller, second_factor,
     throttle::{self, Subject},
 };
 use crate::{
@@ -21,6 +24,10 @@ use crate::{
 pub const IDLE_MILLIS: i64 = 24 * 3_600_000;
 /// Time after which a session ends.
 const LIFETIME_MILLIS: i64 = 30 * 24 * 3_600_000;
+/// Time in which the code of the second factor has to be entered.
+const PENDING_MILLIS: i64 = 10 * 60_000;
+/// Time for which a sign-in counts as recent.
+const RECENT_MILLIS: i64 = 15 * 60_000;
 /// Precision of the last use of a session.
 const TOUCH_MILLIS: i64 = 60_000;
 /// Characters of `User-Agent` that are stored.
@@ -31,8 +38,12 @@ const MAX_USER_AGENT: usize = 200;
 pub enum SignIn {
     /// Signed in: the token for the cookie.
     Done(String),
-    /// Unknown address, wrong password, or disabled: not told apart.
+    /// The password is right, and the code of the second factor is missing: the token of the sign-in that waits for it.
+    NeedsCode(String),
+    /// Unknown address, wrong password, wrong code, or disabled: not told apart.
     Wrong,
+    /// The code came too late.
+    Late,
     /// Too many failures.
     Blocked {
         /// Seconds to wait.
@@ -63,25 +74,36 @@ impl Engine {
         let stored = found.as_ref().and_then(|user| user.password.clone());
         let matches = self.passwords.verify(password, stored).await?;
         let user = found.as_ref().map(|user| user.id);
-        if !matches || found.is_none_or(|user| user.disabled_at.is_some()) {
-            let entry = self.account_activity(
-                AccountEntry {
-                    action: "sign_in.failed",
-                    user,
-                    client: None,
-                    address: &caller.address,
-                    detail: None,
-                },
-                now,
-            );
+        let Some(user) = found.filter(|user| matches && user.disabled_at.is_none()) else {
+            let entry = AccountEntry {
+                action: "sign_in.failed",
+                user,
+                client: None,
+                address: &caller.address,
+                detail: None,
+            };
+            let entry = self.account_activity(entry, now);
             self.db
                 .write(move |tx| Box::pin(async move { account_activity::insert(tx, entry).await }))
                 .await?;
             return Ok(SignIn::Wrong);
-        }
-        let Some(user) = user else {
-            return Ok(SignIn::Wrong);
         };
+        let user = user.id;
+        if second_factors::has_totp(&mut self.db.read().await?, user).await? {
+            let token = secrets::generate(SecretKind::PendingSignIn)?;
+            let (digest, expires_at) = (secrets::digest(&token), now.plus_millis(PENDING_MILLIS));
+            self.db
+                .write(move |tx| {
+                    Box::pin(async move {
+                        // Its failures stay: a known password must not give further guesses at the code.
+                        throttle::take_back(tx, &[account, address]).await?;
+                        second_factors::create_pending(tx, &digest, user, expires_at).await?;
+                        Ok::<_, crate::Failure>(())
+                    })
+                })
+                .await?;
+            return Ok(SignIn::NeedsCode(token));
+        }
         let opened = self.new_session(user, &caller, "password", now)?;
         let (token, former) = (opened.token.clone(), former.map(secrets::digest));
         self.db
@@ -93,6 +115,98 @@ impl Engine {
             })
             .await?;
         Ok(SignIn::Done(token))
+    }
+
+    /// Completes a sign-in with a code of the second factor, or a recovery code.
+    pub async fn enter_code(
+        &self,
+        pending: &str,
+        code: &str,
+        caller: Caller,
+        former: Option<&str>,
+    ) -> Result<SignIn> {
+        if !secrets::is_well_formed(SecretKind::PendingSignIn, pending) {
+            return Ok(SignIn::Late);
+        }
+        let (now, pending) = (self.clock.now(), secrets::digest(pending));
+        let mut tx = self.db.read().await?;
+        let Some(user) = second_factors::find_pending(&mut tx, &pending, now).await? else {
+            return Ok(SignIn::Late);
+        };
+        let Some(user) = users::find(&mut tx, user)
+            .await?
+            .filter(|user| user.disabled_at.is_none())
+        else {
+            return Ok(SignIn::Late);
+        };
+        drop(tx);
+        let (account, address) = (Subject::account(&user.email), Subject::address(&caller.address));
+        let blocked = self
+            .db
+            .write(move |tx| Box::pin(async move { throttle::begin(tx, &[account, address], now).await }))
+            .await?;
+        if let Some(seconds) = blocked {
+            return Ok(SignIn::Blocked { seconds });
+        }
+        let opened = self.new_session(user.id, &caller, "password and code", now)?;
+        let failure = AccountEntry {
+            action: "sign_in.failed",
+            user: Some(user.id),
+            client: None,
+            address: &caller.address,
+            detail: Some("code"),
+        };
+        let failure = self.account_activity(failure, now);
+        let (token, code, keyring) = (opened.token.clone(), code.to_owned(), self.keyring.clone());
+        let former = former.map(secrets::digest);
+        let work = async move |tx: &mut Tx| {
+            if !second_factor::accept(tx, &keyring, user.id, &code, now).await? {
+                account_activity::insert(tx, failure).await?;
+                return Ok::<_, crate::Failure>(false);
+            }
+            if !second_factors::use_pending(tx, &pending).await? {
+                return Ok(false);
+            }
+            throttle::succeed(tx, account, address).await?;
+            open(tx, opened, former, now).await?;
+            Ok(true)
+        };
+        let is_done = self.db.write(move |tx| Box::pin(work(tx))).await?;
+        Ok(if is_done {
+            SignIn::Done(token)
+        } else {
+            SignIn::Wrong
+        })
+    }
+
+    /// Returns the session if its person proved recently who they are.
+    pub fn recent(&self, session: &Session) -> Option<RecentSession> {
+        let age = self.clock.now().millis() - session.authenticated_at.millis();
+        (age < RECENT_MILLIS).then_some(RecentSession {
+            id: session.id,
+            user: session.user,
+        })
+    }
+
+    /// Ends another session of a person. Returns `false` if there is no such session.
+    pub async fn end_session(&self, user: UserId, id: SessionId, caller: &Caller) -> Result<bool> {
+        let now = self.clock.now();
+        let entry = AccountEntry {
+            action: "session.ended",
+            user: Some(user),
+            client: None,
+            address: &caller.address,
+            detail: Some("from another session"),
+        };
+        let entry = self.account_activity(entry, now);
+        let work = async move |tx: &mut Tx| {
+            let is_ended = sessions::delete_of_user(tx, user, id).await?;
+            if is_ended {
+                account_activity::insert(tx, entry).await?;
+            }
+            Ok::<_, searchwright_store::Error>(is_ended)
+        };
+        Ok(self.db.write(move |tx| Box::pin(work(tx))).await?)
     }
 
     /// Prepares a session; it is stored by [`open`].
@@ -166,6 +280,13 @@ impl Engine {
             .await?;
         Ok(())
     }
+}
+
+/// A session whose person proved within the last 15 minutes who they are. Privileged actions need one.
+#[derive(Clone, Copy, Debug)]
+pub struct RecentSession {
+    pub(super) id: SessionId,
+    pub(super) user: UserId,
 }
 
 /// A session to be stored with its entry in the log, and the token for its cookie.

@@ -2,7 +2,7 @@
 
 use searchwright_contract::{Code, Problem, ids::UserId, people::Role};
 use searchwright_store::{
-    Error, Tx, account_activity, sign_in,
+    Error, Tx, account_activity, invitations, passkeys, second_factors, sign_in,
     users::{self, User},
     workspaces,
 };
@@ -161,7 +161,7 @@ impl Engine {
         Ok(token)
     }
 
-    /// Deletes expired sessions and links, and failures to sign in that no longer count.
+    /// Deletes expired sessions, links, challenges and invitations, and failures to sign in that no longer count.
     pub async fn delete_expired_sign_ins(&self) -> Result<()> {
         let now = self.clock.now();
         self.db
@@ -170,6 +170,9 @@ impl Engine {
                     let idle_since = now.plus_millis(-IDLE_MILLIS);
                     searchwright_store::sessions::delete_expired(tx, now, idle_since).await?;
                     sign_in::delete_expired(tx, now, idle_since).await?;
+                    second_factors::delete_expired(tx, now).await?;
+                    passkeys::delete_expired(tx, now).await?;
+                    invitations::delete_expired(tx, now).await?;
                     account_activity::delete_expired(tx, now).await.map(drop)
                 })
             })

@@ -82,9 +82,16 @@ pub(super) async fn begin(tx: &mut Tx, subjects: &[Subject], now: Instant) -> Re
 /// not, or somebody with an account of their own could try those of others without end.
 pub(super) async fn succeed(tx: &mut Tx, account: Subject, address: Subject) -> Result<()> {
     sign_in::clear_attempts(tx, &account.0).await?;
-    if let Some(attempts) = sign_in::find_attempts(tx, &address.0).await? {
-        let failures = attempts.failures.saturating_sub(1);
-        sign_in::set_attempts(tx, &address.0, Attempts { failures, ..attempts }).await?;
+    take_back(tx, &[address]).await
+}
+
+/// Takes back the attempt that [`begin`] counted, and nothing else.
+pub(super) async fn take_back(tx: &mut Tx, subjects: &[Subject]) -> Result<()> {
+    for subject in subjects {
+        if let Some(attempts) = sign_in::find_attempts(tx, &subject.0).await? {
+            let failures = attempts.failures.saturating_sub(1);
+            sign_in::set_attempts(tx, &subject.0, Attempts { failures, ..attempts }).await?;
+        }
     }
     Ok(())
 }

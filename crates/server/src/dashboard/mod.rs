@@ -3,6 +3,8 @@
 mod account;
 pub(crate) mod connect;
 mod device;
+mod invitations;
+mod members;
 pub(crate) mod page;
 pub(crate) mod session;
 mod setup;
@@ -25,10 +27,18 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .route("/assets/{name}", get(page::asset))
         .route("/login", get(sign_in::show).post(sign_in::submit))
         .route("/login/done", get(sign_in::done))
+        .route("/login/code", post(sign_in::submit_code))
+        .route("/login/passkey", post(sign_in::submit_passkey))
+        .route("/login/passkey/challenge", post(sign_in::passkey_challenge))
         .route("/login/{token}", get(setup::show_link).post(setup::submit_link))
         .route("/logout", post(sign_in::sign_out))
         .route("/setup/{token}", get(setup::show).post(setup::submit))
-        .route("/account", get(account::show))
-        .route("/account/applications/{grant}/revoke", post(account::revoke))
+        .route(
+            "/invitations/{token}",
+            get(invitations::show).post(invitations::join),
+        )
+        .route("/invitations/{token}/accept", post(invitations::accept))
         .route("/device", get(device::show).post(device::submit))
+        .merge(account::routes())
+        .merge(members::routes())
 }

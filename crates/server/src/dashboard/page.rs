@@ -1,21 +1,46 @@
-//! Frame of the pages: headers, the style sheet, and pages that only say something.
+//! Frame of the pages: headers, style sheet and script, and pages that only say something.
 
 use std::sync::LazyLock;
 
 use askama::Template;
 use axum::{body::Body, extract::Path};
 use http::{HeaderValue, Response, StatusCode, header};
+use searchwright_contract::Instant;
 use searchwright_engine::Failure;
 use sha2::{Digest as _, Sha256};
 
-const STYLE: &str = include_str!("../../assets/pages.css");
+/// A file that pages load. Its name has a digest of its content, so that browsers may keep it for good.
+struct Asset {
+    content: &'static str,
+    media_type: &'static str,
+    name: LazyLock<String>,
+}
 
-/// File name of the style sheet, with a digest of its content: browsers may keep it for good.
-static STYLE_NAME: LazyLock<String> = LazyLock::new(|| {
-    let digest = Sha256::digest(STYLE);
+fn name(stem: &str, content: &str, extension: &str) -> String {
+    let digest = Sha256::digest(content);
     let hex: String = digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
-    format!("pages-{hex}.css")
-});
+    format!("{stem}-{hex}.{extension}")
+}
+
+const STYLE_TEXT: &str = include_str!("../../assets/pages.css");
+const PASSKEYS_TEXT: &str = include_str!("../../assets/passkeys.js");
+
+static STYLE: Asset = Asset {
+    content: STYLE_TEXT,
+    media_type: "text/css; charset=utf-8",
+    name: LazyLock::new(|| name("pages", STYLE_TEXT, "css")),
+};
+
+static PASSKEYS: Asset = Asset {
+    content: PASSKEYS_TEXT,
+    media_type: "text/javascript; charset=utf-8",
+    name: LazyLock::new(|| name("passkeys", PASSKEYS_TEXT, "js")),
+};
+
+/// Name of the script that signs in with passkeys and makes them.
+pub(crate) fn passkey_script() -> &'static str {
+    &PASSKEYS.name
+}
 
 /// Members of the template that all pages extend.
 pub(crate) struct Layout {
@@ -27,7 +52,7 @@ impl Layout {
     pub fn new(title: &'static str) -> Self {
         Self {
             title,
-            style: &STYLE_NAME,
+            style: &STYLE.name,
         }
     }
 }
@@ -37,6 +62,8 @@ impl Layout {
 pub(crate) enum Form {
     /// This server.
     Own,
+    /// This server; the page has the script for passkeys.
+    OwnWithScript,
     /// This server, which redirects to another program: no `form-action`, which browsers would apply to the redirect as well.
     OfOthers,
 }
@@ -57,13 +84,16 @@ pub(crate) fn respond(status: StatusCode, view: &impl Template, form: Form) -> R
         Form::Own => {
             "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
         }
+        Form::OwnWithScript => {
+            "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+        }
         Form::OfOthers => {
             "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'"
         }
     };
     // Without the referrer, browsers without Fetch Metadata send no origin with a form either.
     let referrer = match form {
-        Form::Own => "same-origin",
+        Form::Own | Form::OwnWithScript => "same-origin",
         Form::OfOthers => "no-referrer",
     };
     let headers = response.headers_mut();
@@ -149,23 +179,30 @@ pub(crate) fn see_other(location: &str) -> Response<Body> {
     response
 }
 
-/// The style sheet.
+/// Style sheet and script.
 pub(super) async fn asset(Path(name): Path<String>) -> Response<Body> {
-    if name != *STYLE_NAME {
+    let Some(asset) = [&STYLE, &PASSKEYS].into_iter().find(|asset| *asset.name == name) else {
         return notice(
             StatusCode::NOT_FOUND,
             "Not found",
             "There is nothing at this address.",
         );
-    }
-    let mut response = Response::new(Body::from(STYLE));
+    };
+    let mut response = Response::new(Body::from(asset.content));
     let headers = response.headers_mut();
     for (name, value) in [
-        (header::CONTENT_TYPE, "text/css; charset=utf-8"),
+        (header::CONTENT_TYPE, asset.media_type),
         (header::CACHE_CONTROL, "public, max-age=31536000, immutable"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }
     response
+}
+
+/// A time as it is shown, to the minute.
+pub(crate) fn minute(at: &Instant) -> String {
+    let text = at.to_string();
+    let day = text.get(..10).unwrap_or_default();
+    format!("{day} {} UTC", text.get(11..16).unwrap_or_default())
 }

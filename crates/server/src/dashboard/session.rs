@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::body::{Body, to_bytes};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
-use searchwright_engine::people::Caller;
+use searchwright_engine::people::{Caller, sessions::RecentSession};
 use searchwright_store::sessions::Session;
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
@@ -20,7 +20,13 @@ const MAX_FORM_BYTES: usize = 64 << 10;
 /// Time in which it has to arrive.
 const FORM_TIMEOUT: Duration = Duration::from_secs(10);
 /// Pages to which a person may be sent after signing in.
-const PAGES: [&str; 3] = ["/oauth/authorize", "/device", "/account"];
+const PAGES: [&str; 5] = [
+    "/oauth/authorize",
+    "/device",
+    "/account",
+    "/projects",
+    "/invitations",
+];
 
 /// A person who is signed in.
 pub(crate) struct Visitor {
@@ -84,6 +90,15 @@ pub(crate) async fn need_visitor(
 /// Leads to the sign-in page, and back to `page` afterwards.
 pub(crate) fn to_sign_in(page: &str) -> Response<Body> {
     let query = url::form_urlencoded::Serializer::new(String::new())
+        .append_pair("next", page)
+        .finish();
+    page::see_other(&format!("/login?{query}"))
+}
+
+/// Leads to the sign-in page of somebody who is signed in, for a privileged action, and back to `page` afterwards.
+pub(crate) fn to_sign_in_again(page: &str) -> Response<Body> {
+    let query = url::form_urlencoded::Serializer::new(String::new())
+        .append_pair("again", "1")
         .append_pair("next", page)
         .finish();
     page::see_other(&format!("/login?{query}"))
@@ -205,6 +220,32 @@ pub(crate) async fn receive(
         )));
     }
     Ok((visitor, form, caller))
+}
+
+/// A form for a privileged action.
+pub(crate) struct PrivilegedForm {
+    pub visitor: Visitor,
+    pub by: RecentSession,
+    pub form: FormData,
+    pub caller: Caller,
+}
+
+/// Reads a form for a privileged action. Leads to the sign-in page, and back to `page`, if the last sign-in was too long ago.
+pub(crate) async fn receive_privileged(
+    app: &App,
+    request: Request<Body>,
+    page: &str,
+) -> Result<PrivilegedForm, Box<Response<Body>>> {
+    let (visitor, form, caller) = receive(app, request).await?;
+    match app.engine.recent(&visitor.session) {
+        Some(by) => Ok(PrivilegedForm {
+            visitor,
+            by,
+            form,
+            caller,
+        }),
+        None => Err(Box::new(to_sign_in_again(page))),
+    }
 }
 
 #[cfg(test)]

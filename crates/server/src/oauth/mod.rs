@@ -2,7 +2,7 @@
 
 mod authorize;
 mod device;
-mod endpoint;
+pub(crate) mod endpoint;
 mod introspect;
 pub mod metadata;
 mod register;

@@ -131,7 +131,7 @@ CREATE TABLE sessions (
   digest BYTEA NOT NULL UNIQUE,
   address TEXT NOT NULL,
   user_agent TEXT NOT NULL,
-  authenticated_at TIMESTAMPTZ NOT NULL, -- last time at which a password was entered
+  authenticated_at TIMESTAMPTZ NOT NULL, -- last time at which the person proved who they are
   last_seen_at TIMESTAMPTZ NOT NULL,
   expires_at TIMESTAMPTZ NOT NULL,
   created_at TIMESTAMPTZ NOT NULL
@@ -152,6 +152,62 @@ CREATE TABLE sign_in_attempts (
   failures BIGINT NOT NULL,
   last_at TIMESTAMPTZ NOT NULL
 );
+
+-- Second factors by one-time codes (RFC 6238). The secret is sealed and bound to the person.
+CREATE TABLE totp_secrets (
+  user_id UUID PRIMARY KEY REFERENCES users (id),
+  secret BYTEA NOT NULL,
+  confirmed_at TIMESTAMPTZ, -- NULL until the first code was entered
+  used_step BIGINT NOT NULL, -- time step of the last code that was accepted: a code works once
+  created_at TIMESTAMPTZ NOT NULL
+);
+
+-- Codes that stand in for a lost second factor, each once.
+CREATE TABLE recovery_codes (
+  user_id UUID NOT NULL REFERENCES users (id),
+  digest BYTEA NOT NULL,
+  PRIMARY KEY (user_id, digest)
+);
+
+CREATE TABLE passkeys (
+  id UUID PRIMARY KEY,
+  user_id UUID NOT NULL REFERENCES users (id),
+  name TEXT NOT NULL,
+  credential BYTEA NOT NULL UNIQUE, -- id that the authenticator gave
+  public_key BYTEA NOT NULL, -- SubjectPublicKeyInfo
+  algorithm BIGINT NOT NULL, -- COSE algorithm
+  sign_count BIGINT NOT NULL,
+  created_at TIMESTAMPTZ NOT NULL,
+  last_used_at TIMESTAMPTZ
+);
+CREATE INDEX passkeys_by_user ON passkeys (user_id, id);
+
+-- Challenges that a passkey answers, once.
+CREATE TABLE passkey_challenges (
+  digest BYTEA PRIMARY KEY,
+  user_id UUID, -- person who adds a passkey; NULL to sign in
+  expires_at TIMESTAMPTZ NOT NULL
+);
+
+-- Sign-ins that wait for the code of the second factor.
+CREATE TABLE pending_sign_ins (
+  digest BYTEA PRIMARY KEY,
+  user_id UUID NOT NULL REFERENCES users (id),
+  expires_at TIMESTAMPTZ NOT NULL
+);
+
+-- Invitations to a workspace, by the digest of the token in their link.
+CREATE TABLE invitations (
+  id UUID PRIMARY KEY,
+  digest BYTEA NOT NULL UNIQUE,
+  workspace_id UUID NOT NULL REFERENCES workspaces (id),
+  role TEXT NOT NULL,
+  email TEXT, -- in lower case; NULL for whoever has the link
+  invited_by UUID REFERENCES users (id), -- NULL for the operator
+  created_at TIMESTAMPTZ NOT NULL,
+  expires_at TIMESTAMPTZ NOT NULL
+);
+CREATE INDEX invitations_by_workspace ON invitations (workspace_id, id);
 
 -- Sign-ins, grants, tokens and changes of members, kept as long as the activity of projects.
 CREATE TABLE account_activity (

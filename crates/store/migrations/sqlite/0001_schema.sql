@@ -131,7 +131,7 @@ CREATE TABLE sessions (
   digest BLOB NOT NULL UNIQUE,
   address TEXT NOT NULL,
   user_agent TEXT NOT NULL,
-  authenticated_at TEXT NOT NULL, -- last time at which a password was entered
+  authenticated_at TEXT NOT NULL, -- last time at which the person proved who they are
   last_seen_at TEXT NOT NULL,
   expires_at TEXT NOT NULL,
   created_at TEXT NOT NULL
@@ -152,6 +152,62 @@ CREATE TABLE sign_in_attempts (
   failures INTEGER NOT NULL,
   last_at TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+-- Second factors by one-time codes (RFC 6238). The secret is sealed and bound to the person.
+CREATE TABLE totp_secrets (
+  user_id BLOB PRIMARY KEY REFERENCES users (id),
+  secret BLOB NOT NULL,
+  confirmed_at TEXT, -- NULL until the first code was entered
+  used_step INTEGER NOT NULL, -- time step of the last code that was accepted: a code works once
+  created_at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Codes that stand in for a lost second factor, each once.
+CREATE TABLE recovery_codes (
+  user_id BLOB NOT NULL REFERENCES users (id),
+  digest BLOB NOT NULL,
+  PRIMARY KEY (user_id, digest)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE passkeys (
+  id BLOB PRIMARY KEY,
+  user_id BLOB NOT NULL REFERENCES users (id),
+  name TEXT NOT NULL,
+  credential BLOB NOT NULL UNIQUE, -- id that the authenticator gave
+  public_key BLOB NOT NULL, -- SubjectPublicKeyInfo
+  algorithm INTEGER NOT NULL, -- COSE algorithm
+  sign_count INTEGER NOT NULL,
+  created_at TEXT NOT NULL,
+  last_used_at TEXT
+) STRICT, WITHOUT ROWID;
+CREATE INDEX passkeys_by_user ON passkeys (user_id, id);
+
+-- Challenges that a passkey answers, once.
+CREATE TABLE passkey_challenges (
+  digest BLOB PRIMARY KEY,
+  user_id BLOB, -- person who adds a passkey; NULL to sign in
+  expires_at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Sign-ins that wait for the code of the second factor.
+CREATE TABLE pending_sign_ins (
+  digest BLOB PRIMARY KEY,
+  user_id BLOB NOT NULL REFERENCES users (id),
+  expires_at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Invitations to a workspace, by the digest of the token in their link.
+CREATE TABLE invitations (
+  id BLOB PRIMARY KEY,
+  digest BLOB NOT NULL UNIQUE,
+  workspace_id BLOB NOT NULL REFERENCES workspaces (id),
+  role TEXT NOT NULL,
+  email TEXT, -- in lower case; NULL for whoever has the link
+  invited_by BLOB REFERENCES users (id), -- NULL for the operator
+  created_at TEXT NOT NULL,
+  expires_at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX invitations_by_workspace ON invitations (workspace_id, id);
 
 -- Sign-ins, grants, tokens and changes of members, kept as long as the activity of projects.
 CREATE TABLE account_activity (

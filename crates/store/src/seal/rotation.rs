@@ -38,10 +38,9 @@ pub async fn rewrap(tx: &mut Tx, keyring: &Keyring) -> Result<RewrapCounts> {
                 table,
                 column,
                 row,
-                project: if table == "oauth_apps" {
-                    Uuid::nil()
-                } else {
-                    project
+                project: match table {
+                    "oauth_apps" | "totp_secrets" => Uuid::nil(),
+                    _ => project,
                 },
             };
             if let Some(resealed) = reseal(keyring, context, &sealed, &mut counts)? {
@@ -78,7 +77,7 @@ struct SealedColumn {
     update: &'static str,
 }
 
-const COLUMNS: [SealedColumn; 5] = [
+const COLUMNS: [SealedColumn; 6] = [
     SealedColumn {
         table: "providers",
         column: "secret",
@@ -97,12 +96,18 @@ const COLUMNS: [SealedColumn; 5] = [
         select: "SELECT project_id, id, secret FROM webhook_secrets",
         update: "UPDATE webhook_secrets SET secret = $4 WHERE project_id = $1 AND id = $2 AND secret = $3",
     },
-    // Belongs to no project; its id stands for one, so that all statements take the same parameters.
+    // These two belong to no project; their ids stand for one, so that all statements take the same parameters.
     SealedColumn {
         table: "oauth_apps",
         column: "secret",
         select: "SELECT id, id, secret FROM oauth_apps",
         update: "UPDATE oauth_apps SET secret = $4 WHERE id = $1 AND id = $2 AND secret = $3",
+    },
+    SealedColumn {
+        table: "totp_secrets",
+        column: "secret",
+        select: "SELECT user_id, user_id, secret FROM totp_secrets",
+        update: "UPDATE totp_secrets SET secret = $4 WHERE user_id = $1 AND user_id = $2 AND secret = $3",
     },
     // Only responses that contain a secret are sealed.
     SealedColumn {
