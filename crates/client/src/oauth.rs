@@ -22,6 +22,11 @@ pub struct ServerMetadata {
     pub device_authorization_endpoint: String,
 }
 
+#[derive(Deserialize)]
+struct ResourceMetadata {
+    resource: String,
+}
+
 /// Tokens of a grant.
 #[derive(Clone, Deserialize)]
 pub struct TokenSet {
@@ -77,6 +82,20 @@ impl Client {
         let url = format!("{origin}/.well-known/oauth-authorization-server");
         let body = self.plain(self.http.get(&url), &url).await?;
         serde_json::from_slice(&body.1).map_err(|e| ClientError::Unexpected(e.to_string()))
+    }
+
+    /// Returns the URL of MCP: the resource that the metadata at the root of this server is of (RFC 9728). `None` if the
+    /// server has no such metadata.
+    pub async fn mcp_url(&self) -> Result<Option<String>, ClientError> {
+        let origin = self.root.trim_end_matches("/v1");
+        let url = format!("{origin}/.well-known/oauth-protected-resource");
+        let (status, body) = self.plain(self.http.get(&url), &url).await?;
+        if status == 404 {
+            return Ok(None);
+        }
+        let metadata: ResourceMetadata =
+            serde_json::from_slice(&body).map_err(|e| ClientError::Unexpected(e.to_string()))?;
+        Ok(Some(metadata.resource))
     }
 
     /// Sends a form to an OAuth endpoint. The inner error is a refusal.

@@ -27,6 +27,7 @@ pub mod jobs;
 pub mod json;
 pub mod keywords;
 pub mod list;
+pub mod mcp_clients;
 pub mod me;
 pub mod missing;
 pub mod occurrences;

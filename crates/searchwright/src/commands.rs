@@ -7,6 +7,7 @@ use searchwright_cli::{
     CliError, Exit,
     export::{self, ExportAudit},
     login::{self, LoginCommand},
+    mcp_install::InstallMcp,
     profile::{Connection, ProfileCommand},
     verbs,
 };
@@ -88,6 +89,11 @@ pub enum ServerCommand {
     Logout,
     /// Show the credential in use, and the projects that it can access.
     Whoami,
+    /// MCP: make this server known to the clients of this user.
+    Mcp {
+        #[command(subcommand)]
+        command: McpCommand,
+    },
     /// Saved servers and credentials of this user.
     Profile {
         #[command(subcommand)]
@@ -116,6 +122,13 @@ pub enum ConfigCommand {
         #[arg(long)]
         default: bool,
     },
+}
+
+/// Commands on MCP.
+#[derive(Clone, Debug, Subcommand)]
+pub enum McpCommand {
+    /// Make this server known to an MCP client: with the client's own command, in its configuration file, or in steps.
+    Install(InstallMcp),
 }
 
 /// Audits of the website: start, follow, compare, export.
@@ -230,6 +243,9 @@ pub async fn run(command: ServerCommand, cli: &Cli) -> Result<Exit, CliError> {
         ServerCommand::Login(command) => command.run(&cli.connection).await,
         ServerCommand::Logout => login::logout(&cli.connection).await,
         ServerCommand::Whoami => login::whoami(&cli.connection, cli.json).await,
+        ServerCommand::Mcp {
+            command: McpCommand::Install(install),
+        } => install.run(&cli.connection, cli.json).await,
         ServerCommand::Profile { command } => command.run(&cli.connection).map(|()| Exit::Done),
         ServerCommand::Completions { shell } => {
             let mut script = Vec::new();
