@@ -20,11 +20,9 @@ pub struct ServerMetadata {
     pub revocation_endpoint: String,
     /// Endpoint that begins a device authorization.
     pub device_authorization_endpoint: String,
-}
-
-#[derive(Deserialize)]
-struct ResourceMetadata {
-    resource: String,
+    /// Resources for which it signs people in (RFC 9728 section 4): the HTTP API and MCP.
+    #[serde(default)]
+    pub protected_resources: Vec<String>,
 }
 
 /// Tokens of a grant.
@@ -84,18 +82,11 @@ impl Client {
         serde_json::from_slice(&body.1).map_err(|e| ClientError::Unexpected(e.to_string()))
     }
 
-    /// Returns the URL of MCP: the resource that the metadata at the root of this server is of (RFC 9728). `None` if the
-    /// server has no such metadata.
+    /// Returns the URL of MCP: the resource of this server that is not the HTTP API.
     pub async fn mcp_url(&self) -> Result<Option<String>, ClientError> {
-        let origin = self.root.trim_end_matches("/v1");
-        let url = format!("{origin}/.well-known/oauth-protected-resource");
-        let (status, body) = self.plain(self.http.get(&url), &url).await?;
-        if status == 404 {
-            return Ok(None);
-        }
-        let metadata: ResourceMetadata =
-            serde_json::from_slice(&body).map_err(|e| ClientError::Unexpected(e.to_string()))?;
-        Ok(Some(metadata.resource))
+        let metadata = self.server_metadata().await?;
+        let mut resources = metadata.protected_resources.into_iter();
+        Ok(resources.find(|resource| !resource.ends_with("/v1")))
     }
 
     /// Sends a form to an OAuth endpoint. The inner error is a refusal.

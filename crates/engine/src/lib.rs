@@ -64,6 +64,8 @@ pub struct Engine {
     minutes_between_audits: u32,
     /// Hashes passwords.
     passwords: people::passwords::Passwords,
+    /// Steps of programs that connect, to be stored.
+    pub connections: oauth::connections::ConnectionLog,
     cursors: cursor::Cursors,
 }
 
@@ -88,6 +90,7 @@ impl Engine {
             publishing: OnceLock::new(),
             minutes_between_audits,
             passwords: people::passwords::Passwords::new()?,
+            connections: oauth::connections::ConnectionLog::default(),
             cursors,
         }))
     }

@@ -14,6 +14,7 @@ pub mod audits;
 pub mod autopilot;
 pub mod brand;
 pub mod connect_links;
+pub mod connection_steps;
 pub mod crawls;
 mod db;
 pub mod deliveries;

@@ -477,7 +477,7 @@ fn relative_folders_of_path_hold_no_programs() {
 }
 
 /// Serves one answer, and returns the URL of the server and the request line that it will have read.
-async fn serve(answer: &'static str) -> (String, tokio::task::JoinHandle<String>) {
+async fn serve(answer: String) -> (String, tokio::task::JoinHandle<String>) {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let task = tokio::spawn(async move {
@@ -493,16 +493,28 @@ async fn serve(answer: &'static str) -> (String, tokio::task::JoinHandle<String>
 
 #[tokio::test]
 async fn server_is_asked_for_the_url_of_mcp() {
-    let (server, request) = serve(
-        "HTTP/1.1 200 OK\r\nContent-Length: 42\r\nConnection: close\r\n\r\n{\"resource\":\"https://seo.example.com/mcp\"}",
-    )
-    .await;
+    let metadata = serde_json::json!({
+        "issuer": "https://seo.example.com",
+        "authorization_endpoint": "https://seo.example.com/oauth/authorize",
+        "token_endpoint": "https://seo.example.com/oauth/token",
+        "revocation_endpoint": "https://seo.example.com/oauth/revoke",
+        "device_authorization_endpoint": "https://seo.example.com/oauth/device",
+        "protected_resources": ["https://seo.example.com/v1", URL],
+    })
+    .to_string();
+    let answer = |body: &str| {
+        format!(
+            "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+            body.len()
+        )
+    };
+    let (server, request) = serve(answer(&metadata)).await;
     assert_eq!(find_mcp_url(&server).await.unwrap(), URL);
     assert_eq!(
         request.await.unwrap(),
-        "GET /.well-known/oauth-protected-resource HTTP/1.1\r\n"
+        "GET /.well-known/oauth-authorization-server HTTP/1.1\r\n"
     );
-    let (server, _) = serve("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").await;
+    let (server, _) = serve(answer(&metadata.replace(URL, "https://seo.example.com/v1"))).await;
     let error = find_mcp_url(&server).await.unwrap_err();
     assert_eq!(error.exit, Exit::Failed);
     assert!(error.hint.is_some_and(|hint| hint.contains("--mcp-url")));

@@ -5,6 +5,7 @@
 
 pub mod client_documents;
 pub mod clients;
+pub mod connections;
 pub mod devices;
 pub mod parameters;
 pub mod redirects;

@@ -79,6 +79,8 @@ pub struct Request {
 pub struct Decided {
     /// Redirect URI with the code or the error.
     pub location: String,
+    /// The client.
+    pub client: String,
 }
 
 impl Engine {
@@ -237,6 +239,7 @@ impl Engine {
         };
         let decided = self.db.write(move |tx| Box::pin(work(tx))).await?;
         Ok(decided.map(|(pending, is_granted)| Decided {
+            client: pending.client.clone(),
             location: if is_granted {
                 location(
                     &pending.redirect_uri,

@@ -49,6 +49,27 @@ pub enum UserCommand {
         #[command(flatten)]
         flags: Flags,
     },
+    /// Disable an account: its sessions, links and applications end at once.
+    Disable {
+        /// Id or email address of the person.
+        user: String,
+        #[command(flatten)]
+        flags: Flags,
+    },
+    /// Let a disabled account sign in again.
+    Enable {
+        /// Id or email address of the person.
+        user: String,
+        #[command(flatten)]
+        flags: Flags,
+    },
+    /// Remove the second factor of a person who lost it.
+    RemoveSecondFactor {
+        /// Id or email address of the person.
+        user: String,
+        #[command(flatten)]
+        flags: Flags,
+    },
     /// Print a link that signs a person in once, within a day: for a forgotten password, or for the first sign-in.
     SignInLink {
         /// Id or email address of the person.
@@ -72,6 +93,20 @@ pub enum MemberCommand {
         /// Role: owner, admin, editor or viewer.
         #[arg(long)]
         role: Role,
+        #[command(flatten)]
+        flags: Flags,
+    },
+    /// Print a link with which somebody joins a workspace, once, within 7 days.
+    Invite {
+        /// Workspace id.
+        #[arg(long)]
+        workspace: String,
+        /// Role: owner, admin, editor or viewer.
+        #[arg(long)]
+        role: Role,
+        /// Email address of the only account that may accept; default whoever has the link.
+        #[arg(long)]
+        email: Option<String>,
         #[command(flatten)]
         flags: Flags,
     },
@@ -171,6 +206,17 @@ pub(super) async fn run_user(command: UserCommand, json: bool) -> Result<Exit, C
             }
             show(json, &json!(created), &text)
         }
+        UserCommand::Disable { user, flags } => set_disabled(&user, true, &flags, json).await,
+        UserCommand::Enable { user, flags } => set_disabled(&user, false, &flags, json).await,
+        UserCommand::RemoveSecondFactor { user, flags } => {
+            let installation = open(&flags).await?;
+            let engine = &installation.engine;
+            let id = engine.find_user(&user).await.map_err(refused)?;
+            engine.remove_second_factor_as_operator(id).await.map_err(refused)?;
+            engine.db.close().await;
+            let text = format!("{user} signs in without a second factor");
+            show(json, &json!({ "userId": id }), &text)
+        }
         UserCommand::SignInLink { user, flags } => {
             let installation = open(&flags).await?;
             let engine = &installation.engine;
@@ -185,8 +231,47 @@ pub(super) async fn run_user(command: UserCommand, json: bool) -> Result<Exit, C
     }
 }
 
+async fn set_disabled(user: &str, is_disabled: bool, flags: &Flags, json: bool) -> Result<Exit, CliError> {
+    let installation = open(flags).await?;
+    let engine = &installation.engine;
+    let id = engine.find_user(user).await.map_err(refused)?;
+    engine.set_user_disabled(id, is_disabled).await.map_err(refused)?;
+    engine.db.close().await;
+    let state = if is_disabled {
+        "is disabled"
+    } else {
+        "may sign in"
+    };
+    let value = json!({ "userId": id, "disabled": is_disabled });
+    show(json, &value, &format!("{user} {state}"))
+}
+
+async fn invite(
+    named: &str,
+    role: Role,
+    email: Option<&str>,
+    flags: &Flags,
+    json: bool,
+) -> Result<Exit, CliError> {
+    let workspace = workspace(named)?;
+    let installation = open(flags).await?;
+    let invited = installation.engine.invite_as_operator(workspace, role, email).await;
+    let token = invited.map_err(refused)?;
+    installation.engine.db.close().await;
+    let public_url = crate::commands::settings(flags)?.public_url;
+    let url = format!("{public_url}/invitations/{token}");
+    let value = json!({ "url": url, "workspaceId": workspace, "role": role });
+    show(json, &value, &format!("{url}\n\nworks once, within 7 days"))
+}
+
 pub(super) async fn run_member(command: MemberCommand, json: bool) -> Result<Exit, CliError> {
     let (flags, user, named, role) = match command {
+        MemberCommand::Invite {
+            workspace,
+            role,
+            email,
+            flags,
+        } => return invite(&workspace, role, email.as_deref(), &flags, json).await,
         MemberCommand::Add {
             user,
             workspace,

@@ -9,6 +9,7 @@ mod audit;
 mod calls;
 mod configuration;
 mod help;
+mod login;
 mod posts;
 mod profiles;
 mod providers;

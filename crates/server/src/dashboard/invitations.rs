@@ -40,7 +40,7 @@ fn gone() -> Response<Body> {
 
 /// The state of the form for a new account.
 #[derive(Default)]
-struct Entered<'a> {
+struct JoinEntry<'a> {
     name: &'a str,
     email: &'a str,
     wrong: Option<&'a str>,
@@ -51,7 +51,7 @@ fn view(
     invitation: &Invitation,
     visitor: Option<&Visitor>,
     status: StatusCode,
-    entered: Entered<'_>,
+    entered: JoinEntry<'_>,
 ) -> Response<Body> {
     let invited = invitation.email.as_deref().unwrap_or_default();
     let view = InvitationView {
@@ -86,7 +86,7 @@ pub(super) async fn show(
             &invitation,
             visitor.as_ref(),
             StatusCode::OK,
-            Entered::default(),
+            JoinEntry::default(),
         ),
         Ok(None) => gone(),
         Err(failure) => page::failed(&failure),
@@ -117,9 +117,9 @@ pub(super) async fn accept(
         Err(failure) if failure.0.status == 409 => gone(),
         Err(failure) if failure.0.status == 422 => {
             let wrong = page::sentence(&failure);
-            let entered = Entered {
+            let entered = JoinEntry {
                 wrong: Some(&wrong),
-                ..Entered::default()
+                ..JoinEntry::default()
             };
             view(
                 &token,
@@ -160,7 +160,7 @@ pub(super) async fn join(
         Err(failure) if failure.0.status == 409 => gone(),
         Err(failure) if failure.0.status == 422 => {
             let wrong = page::sentence(&failure);
-            let entered = Entered {
+            let entered = JoinEntry {
                 name,
                 email,
                 wrong: Some(&wrong),

@@ -1,6 +1,7 @@
 //! Pages for people. They work without scripts.
 
 mod account;
+mod agents;
 pub(crate) mod connect;
 mod device;
 mod invitations;
@@ -41,4 +42,5 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .route("/device", get(device::show).post(device::submit))
         .merge(account::routes())
         .merge(members::routes())
+        .merge(agents::routes())
 }

@@ -42,14 +42,14 @@ pub(super) fn passkey_site(app: &App) -> Option<PasskeySite> {
 
 /// The state of the form.
 #[derive(Clone, Copy, Default)]
-struct Entered<'a> {
+struct SignInEntry<'a> {
     next: &'a str,
     email: &'a str,
     is_again: bool,
     wrong: Option<&'a str>,
 }
 
-fn form(app: &App, status: StatusCode, entered: Entered<'_>) -> Response<Body> {
+fn form(app: &App, status: StatusCode, entered: SignInEntry<'_>) -> Response<Body> {
     let next = session::next_page(entered.next);
     let passkey_script = passkey_site(app).map(|_| page::passkey_script());
     let view = SignInForm {
@@ -75,7 +75,7 @@ pub(super) async fn show(State(app): State<Arc<App>>, request: Request<Body>) ->
     let is_again = session::query_parameter(&request, "again") == "1";
     match session::visitor(&app, request.headers()).await {
         Ok(Some(visitor)) if is_again => {
-            let entered = Entered {
+            let entered = SignInEntry {
                 next: &next,
                 email: &visitor.session.email,
                 is_again,
@@ -85,9 +85,9 @@ pub(super) async fn show(State(app): State<Arc<App>>, request: Request<Body>) ->
         }
         Ok(Some(_)) => page::see_other(session::next_page(&next)),
         Ok(None) => {
-            let entered = Entered {
+            let entered = SignInEntry {
                 next: &next,
-                ..Entered::default()
+                ..SignInEntry::default()
             };
             form(&app, StatusCode::OK, entered)
         }
@@ -111,7 +111,7 @@ pub(super) async fn submit(State(app): State<Arc<App>>, request: Request<Body>) 
         .sign_in(email, password, caller, former.as_deref())
         .await;
     let refuse = |status, wrong: &str| {
-        let entered = Entered {
+        let entered = SignInEntry {
             next,
             email,
             is_again,
@@ -183,10 +183,10 @@ pub(super) async fn submit_code(State(app): State<Arc<App>>, request: Request<Bo
             ),
         ),
         Ok(SignIn::Late) => {
-            let entered = Entered {
+            let entered = SignInEntry {
                 next,
                 wrong: Some("That took longer than 10 minutes. Sign in again."),
-                ..Entered::default()
+                ..SignInEntry::default()
             };
             form(&app, StatusCode::UNAUTHORIZED, entered)
         }
@@ -269,10 +269,10 @@ pub(super) async fn submit_passkey(State(app): State<Arc<App>>, request: Request
         .sign_in_by_passkey(&site, credential, &caller, former.as_deref())
         .await;
     let refuse = |wrong: &str| {
-        let entered = Entered {
+        let entered = SignInEntry {
             next,
             wrong: Some(wrong),
-            ..Entered::default()
+            ..SignInEntry::default()
         };
         form(&app, StatusCode::UNAUTHORIZED, entered)
     };

@@ -6,7 +6,10 @@ use std::{net::IpAddr, sync::Arc, time::Duration};
 use axum::body::Body;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, header};
 use searchwright_contract::{Code, Problem, ids::CredentialId};
-use searchwright_engine::{Credential, Endpoint, Failure, Invocation, Reply};
+use searchwright_engine::{
+    Credential, Endpoint, Failure, Invocation, Reply,
+    oauth::connections::{NewStep, Step},
+};
 use serde_json::Value;
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -22,7 +25,7 @@ use super::{
     panics::caught,
     rate_limit::{Standing, tightest},
 };
-use crate::{app::App, listen::Peer};
+use crate::{app::App, listen::Peer, oauth::endpoint::user_agent};
 
 /// Everything at one path.
 #[derive(Debug)]
@@ -301,6 +304,38 @@ pub(crate) async fn authenticate(
         Ok(token) => app.gate.verify(token, app, door).await,
         Err(problem) => Err(problem.into()),
     };
+    let (step, client, user, detail) = match &verified {
+        Ok(Credential::Token(token)) => (
+            Some(Step::Connected),
+            Some(token.client.as_str()),
+            Some(token.user),
+            None,
+        ),
+        Err(failure) if failure.0.code == Code::Unauthenticated => (
+            Some(Step::Challenged).filter(|_| door == Door::Mcp),
+            None,
+            None,
+            None,
+        ),
+        Err(failure) if failure.0.status == 401 => (
+            Some(Step::CallRefused),
+            None,
+            None,
+            Some(failure.0.detail.as_str()),
+        ),
+        _ => (None, None, None, None),
+    };
+    if let Some(step) = step {
+        let step = NewStep {
+            step,
+            address: &network(peer).to_string(),
+            user_agent: &user_agent(headers),
+            client,
+            user,
+            detail,
+        };
+        app.engine.connections.record(&app.engine.clock, step);
+    }
     match verified {
         Ok(credential) => Ok(credential),
         Err(failure) if failure.0.status == 401 => {

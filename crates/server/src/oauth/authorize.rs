@@ -5,10 +5,14 @@ use std::sync::Arc;
 use askama::Template;
 use axum::{body::Body, extract::State};
 use http::{Request, Response, StatusCode};
-use searchwright_contract::Scope;
-use searchwright_engine::oauth::{
-    redirects,
-    requests::{Authorization, Fault, Request as AuthorizationRequest},
+use searchwright_contract::{Scope, ids::UserId};
+use searchwright_engine::{
+    oauth::{
+        connections::{NewStep, Step},
+        redirects,
+        requests::{Authorization, Fault, Request as AuthorizationRequest},
+    },
+    people::Caller,
 };
 use searchwright_store::oauth_clients::ClientKind;
 
@@ -96,6 +100,17 @@ pub(super) async fn ask(State(app): State<Arc<App>>, request: Request<Body>) -> 
         Ok(authorization) => authorization,
         Err(failure) => return page::failed(&failure),
     };
+    let refused = |why: &str| Some(why.to_owned());
+    let (step, detail) = match (&authorization, &visitor) {
+        (Authorization::Refused(why), _) => (Step::AuthorizationRefused, refused(why)),
+        (Authorization::SignInFirst, _) | (_, None) => (Step::SignInShown, None),
+        (Authorization::Fault(fault), _) => (Step::AuthorizationRefused, refused(&fault.error.description)),
+        (Authorization::Ask(_), _) => (Step::ConsentShown, None),
+    };
+    let client = session::query_parameter(&request, "client_id");
+    let caller = session::caller(&request);
+    let user = visitor.as_ref().map(|visitor| visitor.session.user);
+    record(&app, &caller, step, &client, user, detail.as_deref());
     match (authorization, visitor) {
         (Authorization::Refused(why), _) => page::notice(
             StatusCode::BAD_REQUEST,
@@ -108,6 +123,18 @@ pub(super) async fn ask(State(app): State<Arc<App>>, request: Request<Body>) -> 
         (Authorization::Fault(fault), Some(_)) => told(&fault),
         (Authorization::Ask(asked), Some(visitor)) => consent(&app, &asked, &visitor).await,
     }
+}
+
+fn record(app: &App, caller: &Caller, step: Step, client: &str, user: Option<UserId>, detail: Option<&str>) {
+    let step = NewStep {
+        step,
+        address: &caller.address,
+        user_agent: &caller.user_agent,
+        client: Some(client).filter(|client| !client.is_empty()),
+        user,
+        detail,
+    };
+    app.engine.connections.record(&app.engine.clock, step);
 }
 
 /// Shows a mistake of a client. Only the program of this server is sent its error without a click: a page of ours must not be a
@@ -188,7 +215,12 @@ pub(super) async fn decide(State(app): State<Arc<App>>, request: Request<Body>) 
         )
         .await;
     match decided {
-        Ok(Some(decided)) => page::see_other(&decided.location),
+        Ok(Some(decided)) => {
+            let step = if is_allowed { Step::Allowed } else { Step::Declined };
+            let user = Some(visitor.session.user);
+            record(&app, &caller, step, &decided.client, user, None);
+            page::see_other(&decided.location)
+        }
         Ok(None) => page::notice(
             StatusCode::BAD_REQUEST,
             "This was answered before",

@@ -10,7 +10,11 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
 use searchwright_engine::{
     Failure,
-    oauth::{OauthCode, OauthError, parameters::Parameters},
+    oauth::{
+        OauthCode, OauthError,
+        connections::{NewStep, Step},
+        parameters::Parameters,
+    },
 };
 use searchwright_store::oauth_clients::OauthClient;
 use serde_json::json;
@@ -33,6 +37,8 @@ pub(super) struct Received {
     pub parameters: Parameters,
     /// Network address of the client.
     pub address: String,
+    /// Program of the client.
+    pub user_agent: String,
 }
 
 /// Network address of a request.
@@ -41,6 +47,14 @@ pub(crate) fn peer(request: &Request<Body>) -> IpAddr {
         .extensions()
         .get::<Peer>()
         .map_or(IpAddr::from([0; 4]), |peer| network(peer.0))
+}
+
+/// Program that sent a request, as it says itself.
+pub(crate) fn user_agent(headers: &HeaderMap) -> String {
+    let value = headers.get(header::USER_AGENT);
+    value.map_or_else(String::new, |value| {
+        String::from_utf8_lossy(value.as_bytes()).into_owned()
+    })
 }
 
 /// Reads the body of a request. An error is the answer.
@@ -63,6 +77,7 @@ pub(super) async fn body(request: Request<Body>) -> Result<axum::body::Bytes, Re
 /// Receives a form and authenticates its client. An error is the answer.
 pub(super) async fn receive(app: &App, request: Request<Body>) -> Result<Received, Response<Body>> {
     let from = peer(&request);
+    let user_agent = user_agent(request.headers());
     let media = request.headers().get(header::CONTENT_TYPE);
     let media = media.and_then(|v| v.to_str().ok()).unwrap_or_default();
     let is_form = media.split(';').next().is_some_and(|kind| {
@@ -92,8 +107,18 @@ pub(super) async fn receive(app: &App, request: Request<Body>) -> Result<Receive
             client,
             parameters,
             address: from.to_string(),
+            user_agent,
         }),
         Ok(Err(refusal)) => {
+            let step = NewStep {
+                step: Step::TokenRefused,
+                address: &from.to_string(),
+                user_agent: &user_agent,
+                client: Some(&id),
+                user: None,
+                detail: Some(&refusal.description),
+            };
+            app.engine.connections.record(&app.engine.clock, step);
             // Clients that do not exist share the quota of their address.
             let standing = app.strangers.take(from, limits.strangers(), now);
             if !standing.allowed {

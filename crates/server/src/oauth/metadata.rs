@@ -3,9 +3,13 @@
 use std::sync::Arc;
 
 use axum::{Router, body::Body, extract::State, routing};
-use http::{HeaderValue, Response, StatusCode, header};
+use http::{HeaderValue, Request, Response, StatusCode, header};
 use searchwright_contract::Scope;
-use searchwright_engine::oauth::{OFFLINE_ACCESS, read_scopes};
+use searchwright_engine::oauth::{
+    OFFLINE_ACCESS,
+    connections::{NewStep, Step},
+    read_scopes,
+};
 use serde_json::{Value, json};
 
 use super::endpoint;
@@ -22,8 +26,24 @@ fn public(value: &Value) -> Response<Body> {
     response
 }
 
+fn record(app: &App, request: &Request<Body>, step: Step) {
+    let step = NewStep {
+        step,
+        address: &endpoint::peer(request).to_string(),
+        user_agent: &endpoint::user_agent(request.headers()),
+        client: None,
+        user: None,
+        detail: None,
+    };
+    app.engine.connections.record(&app.engine.clock, step);
+}
+
 /// `/.well-known/oauth-authorization-server`.
-pub(super) async fn authorization_server(State(app): State<Arc<App>>) -> Response<Body> {
+pub(super) async fn authorization_server(
+    State(app): State<Arc<App>>,
+    request: Request<Body>,
+) -> Response<Body> {
+    record(&app, &request, Step::ReadServer);
     let issuer = &app.resources.issuer;
     let mut scopes: Vec<&str> = Scope::ALL.iter().map(|scope| scope.as_str()).collect();
     scopes.push(OFFLINE_ACCESS);
@@ -46,6 +66,7 @@ pub(super) async fn authorization_server(State(app): State<Arc<App>>) -> Respons
         "scopes_supported": scopes,
         "authorization_response_iss_parameter_supported": true,
         "client_id_metadata_document_supported": true,
+        "protected_resources": [app.settings.base_url(), app.settings.mcp_url],
         "service_documentation": format!("{issuer}/docs"),
     }))
 }
@@ -62,12 +83,14 @@ fn resource(app: &App, resource: &str, name: &str) -> Response<Body> {
 }
 
 /// `/.well-known/oauth-protected-resource/v1`.
-pub(super) async fn api(State(app): State<Arc<App>>) -> Response<Body> {
+pub(super) async fn api(State(app): State<Arc<App>>, request: Request<Body>) -> Response<Body> {
+    record(&app, &request, Step::ReadResource);
     resource(&app, &app.settings.base_url(), "Searchwright HTTP API")
 }
 
 /// Metadata of MCP, on its own listener.
-async fn mcp(State(app): State<Arc<App>>) -> Response<Body> {
+async fn mcp(State(app): State<Arc<App>>, request: Request<Body>) -> Response<Body> {
+    record(&app, &request, Step::ReadResource);
     resource(&app, &app.settings.mcp_url, "Searchwright MCP")
 }
 

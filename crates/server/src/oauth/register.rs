@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use axum::{body::Body, extract::State};
 use http::{Request, Response, StatusCode};
-use searchwright_engine::oauth::redirects;
+use searchwright_engine::oauth::{
+    connections::{NewStep, Step},
+    redirects,
+};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
@@ -20,6 +23,7 @@ const PER_HOST: Quota = Quota {
 /// Registers a public client.
 pub(super) async fn register(State(app): State<Arc<App>>, request: Request<Body>) -> Response<Body> {
     let address = endpoint::peer(&request).to_string();
+    let user_agent = endpoint::user_agent(request.headers());
     let body = match endpoint::body(request).await {
         Ok(body) => body,
         Err(response) => return response,
@@ -33,5 +37,23 @@ pub(super) async fn register(State(app): State<Arc<App>>, request: Request<Body>
         return endpoint::too_many(standing.reset);
     }
     let registered = app.engine.register_client(&body, &address).await;
+    let (step, client, detail) = match &registered {
+        Ok(Ok(client)) => (Step::Registered, client["client_id"].as_str(), None),
+        Ok(Err(e)) => (Step::RegistrationRefused, None, Some(e.description.as_str())),
+        Err(_) => (
+            Step::RegistrationRefused,
+            None,
+            Some("this server failed; see its log"),
+        ),
+    };
+    let step = NewStep {
+        step,
+        address: &address,
+        user_agent: &user_agent,
+        client,
+        user: None,
+        detail,
+    };
+    app.engine.connections.record(&app.engine.clock, step);
     endpoint::answer(StatusCode::CREATED, registered)
 }

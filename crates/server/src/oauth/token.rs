@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use axum::{body::Body, extract::State};
 use http::{Request, Response, StatusCode};
-use searchwright_engine::oauth::{OauthCode, OauthError};
+use searchwright_engine::oauth::{
+    OauthCode, OauthError,
+    connections::{NewStep, Step},
+};
 
 use super::endpoint::{self, Received};
 use crate::app::App;
@@ -18,8 +21,10 @@ pub(super) async fn exchange(
         client,
         parameters,
         address,
+        user_agent,
     } = endpoint::receive(&app, request).await?;
-    let engine = &app.engine;
+    let (engine, id) = (&app.engine, client.id.clone());
+    let grant_type = parameters.get("grant_type").unwrap_or_default().to_owned();
     let outcome = match parameters.get("grant_type") {
         Some("authorization_code") => {
             engine
@@ -43,5 +48,24 @@ pub(super) async fn exchange(
             "grant_type is missing",
         ))),
     };
+    let step = match &outcome {
+        Ok(Ok(_)) if grant_type == "refresh_token" => None,
+        Ok(Ok(_)) => Some((Step::TokenIssued, None)),
+        // A device that waits asks again and again.
+        Ok(Err(e)) if matches!(e.code, OauthCode::AuthorizationPending | OauthCode::SlowDown) => None,
+        Ok(Err(e)) => Some((Step::TokenRefused, Some(e.description.as_str()))),
+        Err(_) => Some((Step::TokenRefused, Some("this server failed; see its log"))),
+    };
+    if let Some((step, detail)) = step {
+        let step = NewStep {
+            step,
+            address: &address,
+            user_agent: &user_agent,
+            client: Some(&id),
+            user: None,
+            detail,
+        };
+        engine.connections.record(&engine.clock, step);
+    }
     Ok(endpoint::answer(StatusCode::OK, outcome))
 }

@@ -11,6 +11,7 @@ mod document;
 mod harness;
 mod wire;
 
+mod accounts;
 mod activity;
 mod alternates;
 mod as_before;

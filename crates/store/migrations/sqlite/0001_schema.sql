@@ -237,6 +237,18 @@ CREATE TABLE agent_autonomy (
 -- OAuth: this server as authorization server
 ------------------------------------------------------------------------------------------------------
 
+-- Steps of programs that connect, kept for a week: they show a person where a connection stopped.
+CREATE TABLE connection_steps (
+  id BLOB PRIMARY KEY,
+  step TEXT NOT NULL,
+  address TEXT NOT NULL,
+  user_agent TEXT NOT NULL,
+  client_id TEXT,
+  user_id BLOB,
+  detail TEXT,
+  created_at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
 -- Clients. The id of a client that publishes a metadata document is the URL of the document.
 CREATE TABLE oauth_clients (
   id TEXT PRIMARY KEY,
