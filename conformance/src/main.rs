@@ -10,6 +10,7 @@ mod browser;
 mod chromium;
 mod git;
 mod peer;
+mod people;
 mod product;
 mod providers;
 mod publish;
@@ -49,6 +50,8 @@ enum Comparison {
     Browser,
     /// Posts published to repositories behind a real sshd and a real smart HTTP server, with others who push, kills and impostors
     Git,
+    /// OAuth clients, the MCP conformance suite and a browser, from sign-in to the end of access
+    People(people::PeopleOptions),
     /// Posts published to content management systems, also through a bad network and kills
     Publish(publish::Options),
     /// Requests to Webflow, Notion and Shopify against the vendors' documents
@@ -81,6 +84,7 @@ fn run(comparison: Comparison) -> Result<()> {
         }
         Comparison::Browser => browser::check(),
         Comparison::Git => git::check(),
+        Comparison::People(options) => people::check(&options),
         Comparison::Publish(options) => publish::check(&options),
         Comparison::Vendors { documents } => vendors::check(&documents),
         Comparison::Webhooks => webhooks::check(),
