@@ -87,6 +87,16 @@ impl Credential {
         }
     }
 
+    /// Returns the problem of a token that was not granted this scope, whatever the role of its person. A client can ask for more.
+    pub fn lacks_scope(&self, scope: Scope) -> Option<Problem> {
+        match self {
+            Self::Token(token) if !is_granted(&token.scopes, scope) => {
+                Some(lacks(scope, format!("this needs the scope {}", scope.as_str())))
+            }
+            _ => None,
+        }
+    }
+
     /// Returns the problem that an operation with this scope meets in this project, if it is refused.
     pub(crate) fn refusal(&self, project: Option<&ProjectAccess>, scope: Scope) -> Option<Problem> {
         match self {

@@ -4,17 +4,20 @@ use std::{
     convert::Infallible,
     future::Future,
     net::{IpAddr, SocketAddr},
-    pin::pin,
+    pin::{Pin, pin},
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
+    task::{Context, Poll},
     time::Duration,
 };
 
 use axum::{Router, body::Body};
-use http::{HeaderValue, Request, Response, header};
-use hyper::body::Incoming;
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Request, Response, header};
+use http_body_util::{BodyExt as _, Limited};
+use hyper::body::{Body as _, Frame, Incoming, SizeHint};
 use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
     server::{conn::auto::Builder, graceful::GracefulShutdown},
@@ -28,12 +31,94 @@ use tower_service::Service as _;
 const HEAD: usize = 64 * 1024;
 /// Most header fields that are read.
 const FIELDS: usize = 200;
+/// Bytes of a body that are read to keep the connection, though the answer does not need them.
+const READ_ON: u64 = 64 * 1024;
+/// Maximum time for that.
+const READ_ON_TIME: Duration = Duration::from_secs(1);
 /// Maximum time for running requests to end after the listener was stopped.
 const GRACE: Duration = Duration::from_secs(25);
 
 /// The address a request came from, in its extensions.
 #[derive(Clone, Copy, Debug)]
 pub struct Peer(pub IpAddr);
+
+/// Body of a request that its handler dropped before the end.
+#[derive(Clone, Default)]
+struct Unread(Arc<Mutex<Option<Incoming>>>);
+
+impl Unread {
+    fn take(&self) -> Option<Incoming> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// Body of a request that comes back to the listener if its handler drops it before the end.
+struct Lent {
+    body: Option<Incoming>,
+    unread: Unread,
+}
+
+impl Lent {
+    fn new(body: Incoming, unread: &Unread) -> Self {
+        Self {
+            body: Some(body),
+            unread: unread.clone(),
+        }
+    }
+}
+
+impl hyper::body::Body for Lent {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        match &mut self.body {
+            Some(body) => Pin::new(body).poll_frame(context),
+            None => Poll::Ready(None),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.as_ref().is_none_or(Incoming::is_end_stream)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.as_ref().map(Incoming::size_hint).unwrap_or_default()
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        if let Some(body) = self.body.take().filter(|body| !body.is_end_stream()) {
+            *self.unread.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(body);
+        }
+    }
+}
+
+/// Returns whether a body of this length is read to its end though nobody needs it. One that the client sends only when it is
+/// asked for is not.
+fn is_small(headers: &HeaderMap) -> bool {
+    let length = headers.get(header::CONTENT_LENGTH);
+    let length = length.and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+    length.is_some_and(|length| length <= READ_ON) && !headers.contains_key(header::EXPECT)
+}
+
+/// Reads a body to its end. Returns `false` if it does not end soon.
+async fn read_on(body: Incoming) -> bool {
+    let mut body = Limited::new(body, READ_ON as usize);
+    let whole = async {
+        while let Some(frame) = body.frame().await {
+            if frame.is_err() {
+                return false;
+            }
+        }
+        true
+    };
+    tokio::time::timeout(READ_ON_TIME, whole).await.unwrap_or(false)
+}
 
 /// Binds, with the address in the error.
 pub async fn bind(address: SocketAddr, name: &str) -> std::io::Result<TcpListener> {
@@ -87,13 +172,20 @@ pub fn serve(
                 begins.store(true, Ordering::Release);
                 let mut router = router.clone();
                 async move {
-                    let mut request = request.map(Body::new);
+                    let unread = Unread::default();
+                    let is_small = is_small(request.headers());
                     let chunked = request.headers().contains_key(header::TRANSFER_ENCODING);
+                    let mut request = request.map(|body| Body::new(Lent::new(body, &unread)));
                     request.extensions_mut().insert(Peer(address.ip()));
                     let mut answer: Result<Response<Body>, Infallible> = router.call(request).await;
-                    if let (true, Ok(answer)) = (chunked, &mut answer) {
-                        // It may have carried a Content-Length too, which somebody before us may have believed:
-                        // what follows on the connection could be anyone's (RFC 9112, 6.1).
+                    let is_cut = match unread.take() {
+                        Some(body) => !is_small || !read_on(body).await,
+                        None => false,
+                    };
+                    if let (true, Ok(answer)) = (chunked || is_cut, &mut answer) {
+                        // A chunked body may have carried a Content-Length too, which somebody before us may have believed:
+                        // what follows on the connection could be anyone's (RFC 9112, 6.1). After a body that nobody
+                        // reads, the connection ends, and a client that is not told would lose its next request (9.6).
                         answer
                             .headers_mut()
                             .insert(header::CONNECTION, HeaderValue::from_static("close"));

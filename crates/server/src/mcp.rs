@@ -113,6 +113,9 @@ async fn authenticate(State(app): State<Arc<App>>, request: Request<Body>, next:
                 Ok(body) => body,
                 Err(problem) => return answer::problem(&app, &request_id, Door::Mcp, "/mcp", problem, None),
             };
+            if let Some(problem) = step_up(&app, &credential, &body) {
+                return answer::problem(&app, &request_id, Door::Mcp, "/mcp", problem, None);
+            }
             parts.extensions.insert(credential);
             let request = Request::from_parts(parts, Body::from(body));
             let mut response = next.run(request).await;
@@ -141,7 +144,7 @@ fn tool_name(endpoint: &Endpoint) -> String {
 
 fn tool(endpoint: &Endpoint) -> Tool {
     let mut input = (endpoint.input)().to_value();
-    remove_marks(&mut input);
+    simplify(&mut input);
     let mut input = object(input);
     if endpoint.meta.in_project() {
         // A key belongs to one project: an agent need not repeat which.
@@ -165,8 +168,11 @@ fn tool(endpoint: &Endpoint) -> Tool {
         .with_annotations(annotations);
     if effect != Effect::Delete {
         let mut answer = (endpoint.answer)().to_value();
-        remove_marks(&mut answer);
-        tool = tool.with_raw_output_schema(Arc::new(object(answer)));
+        simplify(&mut answer);
+        let mut answer = object(answer);
+        // Revisions before 2026-07-28 need it at the root, also beside a choice.
+        answer.entry("type").or_insert_with(|| "object".into());
+        tool = tool.with_raw_output_schema(Arc::new(answer));
     }
     tool
 }
@@ -178,17 +184,46 @@ fn object(value: Value) -> Map<String, Value> {
     }
 }
 
-fn remove_marks(value: &mut Value) {
+/// Removes marks of ours, and widths of integers, which are no formats of JSON Schema: clients warn of each.
+fn simplify(value: &mut Value) {
     match value {
         Value::Object(object) => {
             for mark in MARKS {
                 object.shift_remove(*mark);
             }
-            object.values_mut().for_each(remove_marks);
+            let is_width = |format: &str| format.trim_start_matches('u').starts_with("int");
+            if object.get("format").and_then(Value::as_str).is_some_and(is_width) {
+                object.shift_remove("format");
+            }
+            object.values_mut().for_each(simplify);
         }
-        Value::Array(items) => items.iter_mut().for_each(remove_marks),
+        Value::Array(items) => items.iter_mut().for_each(simplify),
         _ => {}
     }
+}
+
+/// The tool that a request calls.
+#[derive(serde::Deserialize)]
+struct Called<'a> {
+    #[serde(borrow)]
+    method: Cow<'a, str>,
+    #[serde(borrow)]
+    params: Option<CalledTool<'a>>,
+}
+
+#[derive(serde::Deserialize)]
+struct CalledTool<'a> {
+    #[serde(borrow)]
+    name: Option<Cow<'a, str>>,
+}
+
+/// Returns the refusal of a call for which a token lacks the scope. It is answered as HTTP, not as a result of the tool: only from
+/// the challenge do clients learn that they can ask the person for more.
+fn step_up(app: &App, credential: &Credential, body: &[u8]) -> Option<Problem> {
+    let called: Called<'_> = serde_json::from_slice(body).ok()?;
+    let name = called.params?.name.filter(|_| called.method == "tools/call")?;
+    let endpoint = app.engine.endpoints.iter().find(|e| tool_name(e) == name)?;
+    credential.lacks_scope(endpoint.meta.scope)
 }
 
 impl Tools {

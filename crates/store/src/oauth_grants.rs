@@ -182,6 +182,19 @@ pub async fn create_code(tx: &mut Tx, digest: &[u8; 32], code: &Code) -> Result<
     Ok(())
 }
 
+/// Deletes the codes of a grant that were not used. Returns `false` if one was used: the client has come for its tokens.
+pub async fn withdraw_codes(tx: &mut Tx, grant: CredentialId) -> Result<bool> {
+    sql("DELETE FROM oauth_codes WHERE grant_id = $1 AND used_at IS NULL")
+        .bind(grant)
+        .execute(tx)
+        .await?;
+    let used: bool = sql("SELECT EXISTS (SELECT 1 FROM oauth_codes WHERE grant_id = $1)")
+        .bind(grant)
+        .fetch_one(tx, |c| c.take())
+        .await?;
+    Ok(!used)
+}
+
 /// Returns a code, used ones included.
 pub async fn find_code(tx: &mut Tx, digest: &[u8; 32]) -> Result<Option<Code>> {
     sql("SELECT grant_id, redirect_uri, code_challenge, expires_at, used_at FROM oauth_codes WHERE digest = $1")

@@ -1,6 +1,9 @@
 //! Authorization requests that wait for the decision of a person, by the digest of the token in the consent form.
 
-use searchwright_contract::{Instant, ids::SessionId};
+use searchwright_contract::{
+    Instant,
+    ids::{CredentialId, SessionId},
+};
 
 use crate::{Result, Tx, sql};
 
@@ -46,36 +49,73 @@ pub async fn create(
     Ok(())
 }
 
-/// Takes a request of a session, which can be decided once.
-pub async fn take(
+/// Decision of a person on a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// None yet.
+    Open,
+    /// Declined.
+    Declined,
+    /// Allowed, with this grant.
+    Allowed(CredentialId),
+}
+
+/// Returns a request of a session with the decision on it, and locks it until the transaction ends.
+pub async fn lock(
     tx: &mut Tx,
     digest: &[u8; 32],
     session: SessionId,
     now: Instant,
-) -> Result<Option<PendingRequest>> {
-    let found = sql("SELECT session_id, client_id, redirect_uri, state, code_challenge, resource, scopes FROM oauth_requests
-         WHERE digest = $1 AND session_id = $2 AND expires_at > $3")
-    .bind(digest)
-    .bind(session)
-    .bind(now)
-    .fetch_optional(tx, |c| {
-        Ok(PendingRequest {
-            session: c.take()?,
-            client: c.take()?,
-            redirect_uri: c.take()?,
-            state: c.take()?,
-            code_challenge: c.take()?,
-            resource: c.take()?,
-            scopes: c.take()?,
-        })
-    })
-    .await?;
-    // Of two transactions that found it, the one that deletes it has it.
-    let deleted = sql("DELETE FROM oauth_requests WHERE digest = $1")
+) -> Result<Option<(PendingRequest, Decision)>> {
+    let text = if tx.is_postgres() {
+        "SELECT session_id, client_id, redirect_uri, state, code_challenge, resource, scopes, decided_at, grant_id
+         FROM oauth_requests WHERE digest = $1 AND session_id = $2 AND expires_at > $3 FOR UPDATE"
+    } else {
+        "SELECT session_id, client_id, redirect_uri, state, code_challenge, resource, scopes, decided_at, grant_id
+         FROM oauth_requests WHERE digest = $1 AND session_id = $2 AND expires_at > $3"
+    };
+    sql(text)
         .bind(digest)
+        .bind(session)
+        .bind(now)
+        .fetch_optional(tx, |c| {
+            let request = PendingRequest {
+                session: c.take()?,
+                client: c.take()?,
+                redirect_uri: c.take()?,
+                state: c.take()?,
+                code_challenge: c.take()?,
+                resource: c.take()?,
+                scopes: c.take()?,
+            };
+            let decided_at: Option<Instant> = c.take()?;
+            let grant: Option<CredentialId> = c.take()?;
+            Ok((
+                request,
+                match (decided_at, grant) {
+                    (None, _) => Decision::Open,
+                    (Some(_), None) => Decision::Declined,
+                    (Some(_), Some(grant)) => Decision::Allowed(grant),
+                },
+            ))
+        })
+        .await
+}
+
+/// Records the decision on a request: the grant, or none if it was declined.
+pub async fn record_decision(
+    tx: &mut Tx,
+    digest: &[u8; 32],
+    grant: Option<CredentialId>,
+    now: Instant,
+) -> Result<()> {
+    sql("UPDATE oauth_requests SET decided_at = $2, grant_id = $3 WHERE digest = $1")
+        .bind(digest)
+        .bind(now)
+        .bind(grant)
         .execute(tx)
         .await?;
-    Ok(found.filter(|_| deleted > 0))
+    Ok(())
 }
 
 /// Deletes expired requests.

@@ -9,7 +9,7 @@ use searchwright_store::{
     Tx, account_activity,
     oauth_clients::{self, OauthClient},
     oauth_grants::{self, Code, Grant},
-    oauth_requests::{self, PendingRequest},
+    oauth_requests::{self, Decision, PendingRequest},
     sessions::Session,
 };
 
@@ -170,8 +170,8 @@ impl Engine {
         Ok(token)
     }
 
-    /// Carries out the decision of a person, who allows `scopes` of those requested, or none. `None` if the form was answered
-    /// before, or is too old.
+    /// Carries out the decision of a person, who allows `scopes` of those requested, or none. A form that is sent twice has the
+    /// decision of the first time. `None` if its code was used meanwhile, or if the form is too old.
     pub async fn decide(
         &self,
         token: &str,
@@ -205,13 +205,38 @@ impl Engine {
             log("grant.denied", "", "declined on the consent page"),
         );
         let work = async move |tx: &mut Tx| {
-            let Some(pending) = oauth_requests::take(tx, &ids.request, id, now).await? else {
+            let found = oauth_requests::lock(tx, &ids.request, id, now).await?;
+            let Some((pending, decision)) = found else {
                 return Ok::<_, searchwright_store::Error>(None);
             };
+            let code = |grant| Code {
+                grant,
+                redirect_uri: pending.redirect_uri.clone(),
+                code_challenge: pending.code_challenge.clone(),
+                expires_at: now.plus_millis(CODE_MILLIS),
+                used_at: None,
+            };
+            match decision {
+                Decision::Open => {}
+                Decision::Declined => return Ok(Some((pending, false))),
+                // A second click before the first answer arrives: the browser follows only the last answer, so the code in the
+                // first is replaced, unless the client has it already.
+                Decision::Allowed(grant) => {
+                    let is_in_force = oauth_grants::lock(tx, grant)
+                        .await?
+                        .is_some_and(|grant| grant.revoked_at.is_none());
+                    if !is_in_force || !oauth_grants::withdraw_codes(tx, grant).await? {
+                        return Ok(None);
+                    }
+                    oauth_grants::create_code(tx, &ids.code, &code(grant)).await?;
+                    return Ok(Some((pending, true)));
+                }
+            }
             let allowed = wanted.and_then(|wanted| allowed_scopes(&pending.scopes, &wanted));
             let Some(allowed) = allowed else {
                 denied.client = Some(pending.client.clone());
                 account_activity::insert(tx, denied).await?;
+                oauth_requests::record_decision(tx, &ids.request, None, now).await?;
                 return Ok(Some((pending, false)));
             };
             (granted.client, granted.detail) = (Some(pending.client.clone()), Some(allowed.clone()));
@@ -226,14 +251,8 @@ impl Engine {
             };
             oauth_grants::create(tx, &grant, now).await?;
             oauth_clients::mark_consented(tx, &pending.client, now).await?;
-            let code = Code {
-                grant: ids.grant,
-                redirect_uri: pending.redirect_uri.clone(),
-                code_challenge: pending.code_challenge.clone(),
-                expires_at: now.plus_millis(CODE_MILLIS),
-                used_at: None,
-            };
-            oauth_grants::create_code(tx, &ids.code, &code).await?;
+            oauth_grants::create_code(tx, &ids.code, &code(ids.grant)).await?;
+            oauth_requests::record_decision(tx, &ids.request, Some(ids.grant), now).await?;
             account_activity::insert(tx, granted).await?;
             Ok(Some((pending, true)))
         };

@@ -112,14 +112,22 @@ pub(crate) fn check(password: &str, forbidden: &[&str]) -> Result<()> {
             rest = rest.replace(&part, "");
         }
     }
-    let first = rest.chars().next();
-    if rest.chars().count() < MIN_CHARACTERS / 2 || rest.chars().all(|c| Some(c) == first) {
+    if rest.chars().count() < MIN_CHARACTERS / 2 || is_repetition(&folded) || is_repetition(&rest) {
         return refuse(
             "too_easy",
-            "is made of your name, your address or one repeated character; choose another".to_owned(),
+            "is made of your name, your address or a repetition; choose another".to_owned(),
         );
     }
     Ok(())
+}
+
+/// Returns whether a text is a shorter one again and again, such as `passwordpassword`.
+fn is_repetition(text: &str) -> bool {
+    let letters: Vec<char> = text.chars().collect();
+    (1..=letters.len() / 2).any(|period| {
+        let shifted = letters.iter().skip(period);
+        letters.iter().zip(shifted).all(|(one, other)| one == other)
+    })
 }
 
 #[cfg(test)]
@@ -134,6 +142,8 @@ mod tests {
             "short",
             "fourteen chars",
             "aaaaaaaaaaaaaaaaaaaa",
+            "passwordPassword",
+            "abcabcabcabcabcab",
             "MillerExampleMiller1",
             "searchwrightexample12",
             &"x1".repeat(65),

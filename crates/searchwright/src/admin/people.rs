@@ -212,7 +212,10 @@ pub(super) async fn run_user(command: UserCommand, json: bool) -> Result<Exit, C
             let installation = open(&flags).await?;
             let engine = &installation.engine;
             let id = engine.find_user(&user).await.map_err(refused)?;
-            engine.remove_second_factor_as_operator(id).await.map_err(refused)?;
+            engine
+                .remove_second_factor_as_operator(id)
+                .await
+                .map_err(refused)?;
             engine.db.close().await;
             let text = format!("{user} signs in without a second factor");
             show(json, &json!({ "userId": id }), &text)
@@ -237,11 +240,7 @@ async fn set_disabled(user: &str, is_disabled: bool, flags: &Flags, json: bool) 
     let id = engine.find_user(user).await.map_err(refused)?;
     engine.set_user_disabled(id, is_disabled).await.map_err(refused)?;
     engine.db.close().await;
-    let state = if is_disabled {
-        "is disabled"
-    } else {
-        "may sign in"
-    };
+    let state = if is_disabled { "is disabled" } else { "may sign in" };
     let value = json!({ "userId": id, "disabled": is_disabled });
     show(json, &value, &format!("{user} {state}"))
 }
@@ -255,7 +254,10 @@ async fn invite(
 ) -> Result<Exit, CliError> {
     let workspace = workspace(named)?;
     let installation = open(flags).await?;
-    let invited = installation.engine.invite_as_operator(workspace, role, email).await;
+    let invited = installation
+        .engine
+        .invite_as_operator(workspace, role, email)
+        .await;
     let token = invited.map_err(refused)?;
     installation.engine.db.close().await;
     let public_url = crate::commands::settings(flags)?.public_url;

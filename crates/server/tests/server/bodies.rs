@@ -335,3 +335,39 @@ async fn a_body_that_breaks_off_has_no_effect() {
     drop(wire);
     assert!(bench.keywords().await.is_empty());
 }
+
+/// RFC 9112, 9.6: a client that is refused before its body has arrived uses the connection again, or is told that it ends.
+#[tokio::test]
+async fn refusal_before_the_body_loses_no_next_request() {
+    let bench = Bench::start().await;
+    for address in [bench.server.addresses.mcp, bench.server.addresses.api] {
+        let path = if address == bench.server.addresses.mcp {
+            "/mcp"
+        } else {
+            "/v1/projects/x/keywords"
+        };
+        let mut wire = Wire::open(address).await;
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: "
+        );
+        assert!(wire.send(format!("{head}2\r\n\r\n").as_bytes()).await);
+        assert!(wire.send(b"{}").await);
+        let first = wire.answer().await;
+        assert_eq!(
+            (first.status, first.header("connection")),
+            (401, None),
+            "{first:?}"
+        );
+        assert!(wire.send(format!("{head}2\r\n\r\n{{}}").as_bytes()).await);
+        assert_eq!(wire.answer().await.status, 401);
+    }
+    let mut wire = Wire::open(bench.server.addresses.mcp).await;
+    assert!(
+        wire.send(
+            format!("POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100000\r\n\r\n").as_bytes()
+        )
+        .await
+    );
+    let large = wire.answer().await;
+    assert_eq!((large.status, large.header("connection")), (401, Some("close")));
+}

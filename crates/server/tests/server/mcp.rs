@@ -413,6 +413,34 @@ async fn what_is_no_request_is_refused() {
 
 /// Every tool with its annotations and what it takes. A change here is a change that agents see: review it
 /// with `cargo insta review`, or take it with `INSTA_UPDATE=always`.
+/// Clients check schemas before they use a list of tools, and refuse the whole list for one.
+#[tokio::test]
+async fn schemas_are_what_clients_accept() {
+    fn check(value: &Value, tool: &str) {
+        match value {
+            Value::Object(members) => {
+                let format = members.get("format").and_then(Value::as_str).unwrap_or_default();
+                assert!(!format.contains("int"), "{tool}: {format}");
+                members.values().for_each(|member| check(member, tool));
+            }
+            Value::Array(items) => items.iter().for_each(|item| check(item, tool)),
+            _ => {}
+        }
+    }
+    let bench = Bench::start().await;
+    let tools = call(&bench, "tools/list", json!({})).await["result"]["tools"].clone();
+    let tools = tools.as_array().unwrap();
+    assert!(tools.len() > 50);
+    for tool in tools {
+        let name = tool["name"].as_str().unwrap();
+        for schema in ["inputSchema", "outputSchema"] {
+            let Some(schema) = tool.get(schema) else { continue };
+            assert_eq!(schema["type"], "object", "{name}");
+            check(schema, name);
+        }
+    }
+}
+
 #[tokio::test]
 async fn the_tools() {
     let bench = Bench::start().await;

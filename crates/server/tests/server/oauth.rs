@@ -23,6 +23,8 @@ on_both!(
     autonomy_gates_agents_and_its_cap_holds,
     device_is_connected_by_its_code,
     identical_registrations_are_one,
+    consent_that_is_sent_twice_leads_back_twice,
+    missing_scope_at_mcp_is_a_challenge,
 );
 
 const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
@@ -368,7 +370,8 @@ async fn faults_of_a_client_are_shown_to_the_person(database: &str) {
         ("access_denied", "x y&z")
     );
     assert!(!denied.contains_key("code"));
-    assert_eq!(agent.decide(&page, "allow").await.status, 400, "decided before");
+    let again = parameters(&agent.decide(&page, "allow").await);
+    assert_eq!(again["error"], "access_denied", "decided before");
     // A person may take permissions away.
     let page = agent.browser.open(&agent.request(&[])).await;
     let form = [
@@ -875,4 +878,77 @@ async fn identical_registrations_are_one(database: &str) {
         401,
         "invalid_client",
     );
+}
+
+async fn consent_that_is_sent_twice_leads_back_twice(database: &str) {
+    let bench = Bench::on(database, &[]).await;
+    let agent = Agent::new(&bench, Role::Owner).await;
+    let page = agent.browser.open(&agent.request(&[])).await;
+    let (first, second) = tokio::join!(agent.decide(&page, "allow"), agent.decide(&page, "allow"));
+    assert_eq!((first.status, second.status), (303, 303), "{}", second.text);
+    // A browser follows the last answer; here the order is not known. One code is live, and it is one grant.
+    let third = agent.decide(&page, "deny").await;
+    let code = parameters(&third)["code"].clone();
+    for replaced in [&first, &second] {
+        refused(
+            &agent.redeem(&parameters(replaced)["code"], &[]).await,
+            400,
+            "invalid_grant",
+        );
+    }
+    let tokens = agent.redeem(&code, &[]).await;
+    assert_eq!(tokens.status, 200, "{tokens:?}");
+    let late = agent.decide(&page, "allow").await;
+    assert_eq!(late.status, 400);
+    assert!(late.text.contains("answered before"), "{}", late.text);
+    assert_eq!(agent.status(&tokens.json()["access_token"]).await, 200);
+    let account = agent.browser.open("/account").await;
+    assert_eq!(account.text.matches("/revoke\"").count(), 1, "{}", account.text);
+    // Declined stays declined.
+    let page = agent.browser.open(&agent.request(&[])).await;
+    for decision in ["deny", "deny", "allow"] {
+        let back = agent.decide(&page, decision).await;
+        assert_eq!(parameters(&back)["error"], "access_denied", "{decision}");
+    }
+}
+
+async fn missing_scope_at_mcp_is_a_challenge(database: &str) {
+    let bench = Bench::on(database, &[]).await;
+    let agent = Agent::new(&bench, Role::Owner).await;
+    let mcp = bench.server.app.settings.mcp_url.clone();
+    let ask = async |token: &Value, tool: &str| {
+        let call = json!({
+            "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+            "params": { "arguments": { "projectId": bench.project, "keyword": "ferns" }, "name": tool },
+        });
+        let sent = bench
+            .http
+            .post(&mcp)
+            .header("authorization", format!("Bearer {}", token.as_str().unwrap()))
+            .header("accept", "application/json, text/event-stream")
+            .header("content-type", "application/json")
+            .header("mcp-protocol-version", "2025-11-25")
+            .body(call.to_string());
+        sent.send().await.unwrap()
+    };
+    let few = agent
+        .tokens(&[("resource", &mcp), ("scope", "projects:read")])
+        .await;
+    let refused = ask(&few["access_token"], "keywords_create").await;
+    assert_eq!(refused.status(), 403);
+    let challenge = refused.headers()["www-authenticate"].to_str().unwrap().to_owned();
+    for part in [
+        "error=\"insufficient_scope\"",
+        "scope=\"keywords:write\"",
+        "/.well-known/oauth-protected-resource/mcp",
+    ] {
+        assert!(challenge.contains(part), "{challenge}");
+    }
+    let more = agent
+        .tokens(&[("resource", &mcp), ("scope", "projects:read keywords:write")])
+        .await;
+    assert_eq!(ask(&more["access_token"], "keywords_create").await.status(), 200);
+    assert_eq!(bench.keywords().await, ["ferns"]);
+    // A tool that does not exist is the protocol's to refuse.
+    assert_eq!(ask(&few["access_token"], "nothing").await.status(), 200);
 }

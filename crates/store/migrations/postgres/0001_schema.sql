@@ -273,7 +273,9 @@ CREATE TABLE oauth_requests (
   code_challenge TEXT NOT NULL,
   resource TEXT NOT NULL,
   scopes TEXT NOT NULL,
-  expires_at TIMESTAMPTZ NOT NULL
+  expires_at TIMESTAMPTZ NOT NULL,
+  decided_at TIMESTAMPTZ,
+  grant_id UUID -- of a request that was allowed
 );
 CREATE INDEX oauth_requests_by_session ON oauth_requests (session_id);
 CREATE INDEX oauth_requests_by_client ON oauth_requests (client_id);

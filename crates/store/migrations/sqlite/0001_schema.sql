@@ -273,7 +273,9 @@ CREATE TABLE oauth_requests (
   code_challenge TEXT NOT NULL,
   resource TEXT NOT NULL,
   scopes TEXT NOT NULL,
-  expires_at TEXT NOT NULL
+  expires_at TEXT NOT NULL,
+  decided_at TEXT,
+  grant_id BLOB -- of a request that was allowed
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX oauth_requests_by_session ON oauth_requests (session_id);
 CREATE INDEX oauth_requests_by_client ON oauth_requests (client_id);
