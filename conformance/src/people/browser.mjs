@@ -1,12 +1,14 @@
 // A person at Chromium: every page for people, on a phone and on a desktop, in light and in dark, and once without scripts.
 //
-// To add a step, add an entry to `STEPS`: what it shows, and what the person does. A step calls `walk.inspect` on each page that
-// it comes to, which holds the page against axe and against what every page has to be.
+// To add a step, add an entry to `STEPS`, or to `STEPS_AT_NAME` if it is about signing in: what it shows, and what the person
+// does. A step calls `walk.inspect` on each page that it comes to, which holds the page against axe and against what every page
+// has to be.
+import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import { readFileSync } from 'node:fs';
 import { AxeBuilder } from '@axe-core/playwright';
 import { chromium } from 'playwright-core';
-import { PASSWORD, admin, createAccount, product } from './product.mjs';
+import { PASSWORD, admin, createAccount, product, startAtName } from './product.mjs';
 import { assert, flow } from './report.mjs';
 
 const PHONE = { width: 390, height: 844 };
@@ -15,12 +17,27 @@ const DESKTOP = { width: 1280, height: 800 };
 const TIMEOUT = 10_000;
 // In every list of common passwords, and long enough.
 const COMMON_PASSWORD = 'qwerty123456789';
+const NEW_PASSWORD = 'another horse, another staple 8';
 const SCHEMES = ['light', 'dark'];
+// Seconds for which a code of an authenticator app is shown.
+const CODE_SECONDS = 30;
+const AGENTS = ['Claude', 'Claude Code', 'ChatGPT', 'Cursor', 'VS Code', 'Codex', 'Gemini CLI', 'opencode'];
 
 const WALKS = [
   ...[PHONE, DESKTOP].flatMap((size) => SCHEMES.map((scheme) => ({ size, scheme, scripts: true }))),
   { size: PHONE, scheme: 'light', scripts: false },
 ];
+
+// The code that an authenticator app shows `later` time steps from now (RFC 6238).
+function authenticatorCode(secret, later = 0) {
+  const digits = [...secret].map((letter) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0'));
+  const key = Buffer.from(digits.join('').match(/.{8}/g).map((byte) => Number.parseInt(byte, 2)));
+  const step = Buffer.alloc(8);
+  step.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 1000 / CODE_SECONDS) + later));
+  const digest = createHmac('sha1', key).update(step).digest();
+  const number = digest.readUInt32BE(digest.at(-1) & 15) & 0x7fffffff;
+  return String(number % 1_000_000).padStart(6, '0');
+}
 
 // The program that asks for access. Its page shows nothing; what it is sent is in the address.
 class Program {
@@ -74,10 +91,17 @@ class Program {
   }
 }
 
+// A page of a new browser, which knows nothing.
+async function openPage({ size, scheme, scripts }) {
+  const context = await browser.newContext({ viewport: size, colorScheme: scheme, javaScriptEnabled: scripts });
+  context.setDefaultTimeout(TIMEOUT);
+  return context.newPage();
+}
+
 // One person with one browser.
 class Walk {
-  constructor(name, options, page, program) {
-    Object.assign(this, options, { name, page, program });
+  constructor(name, options, page, program, site = product) {
+    Object.assign(this, options, { name, page, program, site });
     this.complaints = [];
     page.on('console', (message) => {
       // what fails to load is judged below, by its kind
@@ -90,14 +114,14 @@ class Walk {
     page.on('pageerror', (error) => this.complaints.push(String(error)));
     page.on('request', (request) => {
       const { origin, protocol } = new URL(request.url());
-      const isOwn = origin === product.origin || request.url().startsWith(program.redirect);
+      const isOwn = origin === site.origin || request.url().startsWith(program.redirect);
       if (!isOwn && protocol !== 'data:') this.complaints.push(`asks for ${request.url()}`);
     });
   }
 
   // Opens an address of the product.
   open(path) {
-    return this.page.goto(new URL(path, product.origin).href);
+    return this.page.goto(new URL(path, this.site.origin).href);
   }
 
   // Holds the page against what every page has to be.
@@ -125,10 +149,14 @@ class Walk {
     const { page } = this;
     const seen = await page.evaluate(() => ({
       overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      crowded: [...document.querySelectorAll('main, main section, main details, main fieldset')]
+        .filter((box) => box.scrollWidth > box.clientWidth)
+        .map((box) => `${box.localName} by ${box.scrollWidth - box.clientWidth} px: ${box.textContent.trim().slice(0, 40)}`),
       background: getComputedStyle(document.body).backgroundColor,
       isDark: matchMedia('(prefers-color-scheme: dark)').matches,
     }));
     assert.ok(seen.overflow <= 0, `wider than the window by ${seen.overflow} px at ${page.url()}`);
+    assert.deepEqual(seen.crowded, [], `what is in a box is wider than the box at ${page.url()}`);
     const channels = seen.background.match(/\d+/g).slice(0, 3).map(Number);
     const isTransparent = seen.background.endsWith(', 0)');
     assert.ok(isTransparent || Math.max(...channels) < 128 === seen.isDark, `background ${seen.background}, dark: ${seen.isDark}`);
@@ -144,19 +172,61 @@ class Walk {
     await this.press('Sign in');
   }
 
+  // Another browser: of this person, or of somebody else.
+  async another(person = this.person) {
+    const { name, size, scheme, scripts, email, program, site } = this;
+    const options = { size, scheme, scripts, person, email };
+    return new Walk(name, options, await openPage(options), program, site);
+  }
+
+  close() {
+    return this.page.context().close();
+  }
+
+  // Comes to the account page by a new sign-in.
+  async signInAgain(password) {
+    await this.open('/account');
+    await this.signIn(password);
+    await this.comeTo(this.person);
+  }
+
+  // Waits for a page that is inspected elsewhere.
+  comeTo(heading) {
+    return this.page.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor();
+  }
+
+  async signOut() {
+    await this.open('/account');
+    await this.press('Sign out');
+    await this.page.waitForURL('**/login');
+  }
+
+  // Makes a link for an invitation.
+  async invite(role, email = '') {
+    await this.page.getByLabel('Role', { exact: true }).selectOption(role);
+    await this.page.getByLabel('Email, if only').fill(email);
+    await this.press('Make a link');
+    this.link = await this.page.getByRole('status').getByText('/invitations/').textContent();
+  }
+
+  // The part of a page below a heading.
+  section(heading) {
+    return this.page.locator('section.item').filter({ has: this.page.getByRole('heading', { name: heading, exact: true }) });
+  }
+
   press(name) {
     return this.page.getByRole('button', { name, exact: true }).click();
   }
 
   // Waits for the address that the program is sent, and returns its parameters.
-  async sentBack() {
-    const isProgram = (url) => url.href.startsWith(this.program.redirect);
+  async sentBack(program = this.program) {
+    const isProgram = (url) => url.href.startsWith(program.redirect);
     await this.page.waitForURL(isProgram).catch(async () => {
       const heading = await this.page.getByRole('heading', { level: 1 }).textContent();
       throw new Error(`the program is not reached, the person is at ${this.page.url()}: ${heading}`);
     });
     const given = Object.fromEntries(new URL(this.page.url()).searchParams);
-    assert.deepEqual([given.state, given.iss], [this.program.state, product.origin]);
+    assert.deepEqual([given.state, given.iss], [program.state, product.origin]);
     return given;
   }
 
@@ -197,6 +267,23 @@ const STEPS = [
       walk.token = tokens.access_token;
       assert.equal(await walk.program.status(walk.token), 200);
     },
+  ],
+  [
+    'permissions that the program did not ask for can be added',
+    async (walk) => {
+      await walk.open(await walk.program.authorization({ scope: 'projects:read' }));
+      const more = walk.page.getByLabel('keywords:write');
+      assert.equal(await more.isVisible(), false);
+      await walk.page.getByText('Allow more').click();
+      await walk.inspect(`Connect ${walk.program.name}?`);
+      assert.equal(await walk.page.getByRole('checkbox', { checked: true }).count(), 1);
+      await more.check();
+      await walk.press('Allow');
+      const { scope, access_token: token } = await walk.program.redeem((await walk.sentBack()).code);
+      assert.equal(scope, 'projects:read keywords:write');
+      assert.equal(await walk.program.status(token), 200);
+    },
+    { alone: true },
   ],
   [
     'nothing allowed is nothing granted',
@@ -267,8 +354,8 @@ const STEPS = [
     async (walk) => {
       await walk.open('/account');
       await walk.inspect(walk.person);
-      // it was allowed twice
-      for (const left of [2, 1]) {
+      // it was allowed three times
+      for (const left of [3, 2, 1]) {
         const buttons = walk.page.getByRole('button', { name: `End access of ${walk.program.name}`, exact: true });
         assert.equal(await buttons.count(), left);
         await buttons.first().click();
@@ -338,6 +425,295 @@ const STEPS = [
       await walk.inspect('This link is no longer valid');
     },
   ],
+  [
+    'passkeys are not offered at an address without a name, and the page says why',
+    async (walk) => {
+      await walk.open('/account');
+      assert.match(await walk.section('Passkeys').textContent(), /only for a name over https, or for localhost/);
+      assert.equal(await walk.page.getByRole('button', { name: 'Add a passkey' }).count(), 0);
+    },
+    { alone: true },
+  ],
+  [
+    'the connect page tells how each agent is connected, and what became of the program',
+    async (walk) => {
+      const agent = new Program(`Agent of ${walk.name}`, listener.address().port);
+      await agent.register();
+      await walk.open(await agent.authorization({ scope: 'projects:read' }));
+      await walk.press('Allow');
+      const { access_token: token } = await agent.redeem((await walk.sentBack(agent)).code);
+      const attempt = walk.section(agent.name);
+      const open = async () => {
+        await walk.open('/account');
+        await walk.page.getByRole('link', { name: 'Connect an agent to People', exact: true }).click();
+        await walk.comeTo('Connect an agent');
+      };
+      await open();
+      assert.match(await attempt.textContent(), /Stopped at: Received a token/);
+      assert.equal(await agent.status(token), 200);
+      await open();
+      assert.match(await attempt.textContent(), new RegExp(`Connected\\..*signed in as ${walk.person}`, 's'));
+      const steps = (await attempt.locator('li').allTextContents()).map((step) => step.replace(/^.* UTC /, ''));
+      const expected = ['Registered', 'Opened the consent page', 'Allowed by a person', 'Received a token', 'Called with its token'];
+      assert.deepEqual(steps, expected);
+      const agents = walk.page.locator('summary');
+      assert.deepEqual(await agents.allTextContents(), AGENTS);
+      for (const one of await agents.all()) await one.click();
+      assert.equal(await walk.page.locator('details[open]').count(), AGENTS.length);
+      await walk.inspect('Connect an agent');
+    },
+    { alone: true },
+  ],
+  [
+    'somebody who is invited joins by the link, and is changed and removed',
+    async (walk) => {
+      await walk.open('/account');
+      await walk.page.getByRole('link', { name: 'Members of People', exact: true }).click();
+      await walk.inspect('Members of Default');
+      const guest = await walk.another(`Guest of ${walk.name}`);
+      guest.email = `a.guest.with.a.long.name.of.${walk.name.replaceAll('-', '.')}@subsidiary.example.com`;
+      try {
+        await walk.invite('viewer');
+        await walk.inspect('Members of Default');
+        await guest.open(walk.link);
+        await guest.inspect('Join Default');
+        assert.match(await guest.page.getByRole('main').textContent(), new RegExp(`${walk.person} invites you to .* as viewer`));
+        await guest.page.getByLabel('Your name').fill(guest.person);
+        await guest.page.getByLabel('Email').fill(guest.email);
+        await guest.page.getByLabel('New password').fill(COMMON_PASSWORD);
+        await guest.press('Create the account and join');
+        assert.ok(await guest.alert());
+        await guest.inspect('Join Default');
+        assert.equal(await guest.page.getByLabel('Email').inputValue(), guest.email);
+        await guest.page.getByLabel('New password').fill(PASSWORD);
+        await guest.press('Create the account and join');
+        await guest.comeTo(guest.person);
+        await guest.page.getByRole('link', { name: 'Members of People', exact: true }).click();
+        await guest.inspect('Members of Default');
+        assert.equal(await guest.page.getByRole('button', { name: 'Make a link' }).count(), 0);
+        await guest.open(walk.link);
+        await guest.inspect('This invitation is no longer valid');
+
+        const members = new URL(walk.page.url()).pathname.replace(/\/invite$/, '');
+        await walk.open(members);
+        const shown = walk.section(guest.person);
+        assert.match(await shown.textContent(), /viewer/);
+        await walk.page.getByLabel(`Role of ${guest.person}`, { exact: true }).selectOption('admin');
+        await shown.getByRole('button', { name: /^Change/ }).click();
+        await walk.section(guest.person).getByText(`${guest.email}, admin`).waitFor();
+        await guest.open(members);
+        await guest.page.getByRole('button', { name: 'Make a link' }).waitFor();
+        await walk.press(`Remove ${guest.person}`);
+        await shown.waitFor({ state: 'detached' });
+        assert.equal((await guest.open(members)).status(), 404);
+        await guest.open('/account');
+        assert.match(await guest.page.getByRole('main').textContent(), /You are in no workspace/);
+
+        await walk.invite('editor', guest.email);
+        await guest.open(walk.link);
+        await guest.press(`Join as ${guest.email}`);
+        await guest.page.getByRole('link', { name: 'Members of People', exact: true }).waitFor();
+        await walk.open(members);
+        await walk.press(`Remove ${guest.person}`);
+        await shown.waitFor({ state: 'detached' });
+
+        await walk.invite('editor', guest.email);
+        await walk.section(guest.email).getByRole('button', { name: 'Withdraw' }).click();
+        await walk.section(guest.email).waitFor({ state: 'detached' });
+        await guest.open(walk.link);
+        await guest.comeTo('This invitation is no longer valid');
+      } finally {
+        await guest.close();
+      }
+    },
+    { alone: true },
+  ],
+];
+
+// The same at a product of this walk alone, to which failed attempts to sign in are not held against the walks that follow.
+const STEPS_AT_NAME = [
+  [
+    'a common password is refused, and a new one ends the other sessions',
+    async (walk) => {
+      await walk.signInAgain();
+      const other = await walk.another();
+      try {
+        await other.signInAgain();
+        await walk.page.getByLabel('New password').fill(COMMON_PASSWORD);
+        await walk.press('Set password');
+        assert.ok(await walk.alert());
+        await walk.inspect(walk.person);
+        await walk.page.getByLabel('New password').fill(NEW_PASSWORD);
+        await walk.press('Set password');
+        await walk.page.getByText('Password changed').waitFor();
+        await other.open('/account');
+        await other.signIn();
+        assert.match(await other.alert(), /wrong/);
+        await other.signIn(NEW_PASSWORD);
+        await other.comeTo(other.person);
+      } finally {
+        await other.close();
+      }
+    },
+  ],
+  [
+    'other sessions are listed, and end',
+    async (walk) => {
+      // the session of the closed browser is still there
+      const others = [await walk.another(), await walk.another()];
+      try {
+        for (const other of others) await other.signInAgain(NEW_PASSWORD);
+        await walk.open('/account');
+        await walk.inspect(walk.person);
+        const sessions = walk.section('Sessions').locator('tbody tr');
+        assert.equal(await sessions.count(), 4);
+        assert.equal(await sessions.filter({ hasText: 'this one' }).count(), 1);
+        await sessions.getByRole('button', { name: /^End the session since / }).first().click();
+        await sessions.nth(3).waitFor({ state: 'detached' });
+        assert.equal(await sessions.count(), 3);
+        await walk.press('End all others');
+        await walk.page.getByRole('button', { name: 'End all others' }).waitFor({ state: 'detached' });
+        assert.equal(await sessions.count(), 1);
+        for (const other of others) {
+          await other.open('/account');
+          await other.comeTo('Sign in');
+        }
+      } finally {
+        for (const other of others) await other.close();
+      }
+    },
+  ],
+  [
+    'a second factor is set up with the code of an app',
+    async (walk) => {
+      await walk.press('Set up');
+      await walk.inspect('Set up a second factor');
+      const code = walk.page.getByRole('textbox', { name: 'Code' });
+      walk.secret = (await walk.page.locator('p > code').textContent()).replaceAll(/\s/g, '');
+      await code.fill(authenticatorCode(walk.secret, 1000));
+      await walk.press('Turn on');
+      assert.ok(await walk.alert());
+      await walk.inspect('Set up a second factor');
+      walk.usedCode = authenticatorCode(walk.secret);
+      await code.fill(walk.usedCode);
+      await walk.press('Turn on');
+      await walk.inspect('Recovery codes');
+      const first = await walk.page.locator('.codes li').allTextContents();
+      assert.equal(new Set(first).size, 10);
+      await walk.page.getByRole('link', { name: 'I have kept them' }).click();
+      await walk.press('New recovery codes');
+      await walk.inspect('Recovery codes');
+      walk.recoveryCodes = await walk.page.locator('.codes li').allTextContents();
+      assert.equal(new Set([...first, ...walk.recoveryCodes]).size, 20);
+      [walk.formerCode] = first;
+    },
+  ],
+  [
+    'after the password a code is asked for, which works once',
+    async (walk) => {
+      await walk.signOut();
+      await walk.signIn(NEW_PASSWORD);
+      const code = walk.page.getByRole('textbox', { name: 'Code' });
+      await walk.inspect('Enter the code');
+      for (const wrong of [walk.usedCode, walk.formerCode]) {
+        await code.fill(wrong);
+        await walk.press('Sign in');
+        assert.match(await walk.alert(), /wrong/);
+      }
+      await walk.inspect('Enter the code');
+      // a password alone is not enough for any other page
+      const other = await walk.page.context().newPage();
+      await other.goto(`${walk.site.origin}/account`);
+      assert.equal(await other.getByRole('heading', { level: 1 }).textContent(), 'Sign in');
+      await other.close();
+      // the next one is accepted a little early
+      await code.fill(authenticatorCode(walk.secret, 1));
+      await walk.press('Sign in');
+      await walk.comeTo(walk.person);
+    },
+  ],
+  [
+    'a recovery code stands in for the app, once',
+    async (walk) => {
+      const code = walk.page.getByRole('textbox', { name: 'Code' });
+      const [first, second] = walk.recoveryCodes;
+      await walk.signOut();
+      await walk.signIn(NEW_PASSWORD);
+      await code.fill(first.toUpperCase().replaceAll('-', ' '));
+      await walk.press('Sign in');
+      await walk.inspect(walk.person);
+      assert.match(await walk.section('Second factor').textContent(), /9 recovery codes are left/);
+      await walk.signOut();
+      await walk.signIn(NEW_PASSWORD);
+      await code.fill(first);
+      await walk.press('Sign in');
+      assert.match(await walk.alert(), /wrong/);
+      await code.fill(second);
+      await walk.press('Sign in');
+      await walk.comeTo(walk.person);
+    },
+  ],
+  [
+    'the second factor is removed, and the password is enough again',
+    async (walk) => {
+      await walk.press('Remove second factor');
+      await walk.page.getByText('Second factor removed').waitFor();
+      await walk.signOut();
+      await walk.signInAgain(NEW_PASSWORD);
+    },
+  ],
+  [
+    'a passkey is added once per device',
+    async (walk) => {
+      const { page } = walk;
+      walk.devices = await page.context().newCDPSession(page);
+      await walk.devices.send('WebAuthn.enable');
+      const options = { protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true };
+      walk.device = await walk.devices.send('WebAuthn.addVirtualAuthenticator', {
+        options: { ...options, isUserVerified: true, automaticPresenceSimulation: true },
+      });
+      const add = async (name) => {
+        await page.getByLabel('Name of the device').fill(name);
+        await walk.press('Add a passkey');
+      };
+      // as long as a name may be
+      walk.passkey = 'The telephone of a person who gives long names to devices'.padEnd(60, '.');
+      await add(walk.passkey);
+      await page.getByRole('cell', { name: walk.passkey, exact: true }).waitFor();
+      await add('The same device');
+      await page.getByText('This device already has a passkey for your account.').waitFor();
+      assert.equal(await walk.section('Passkeys').locator('tbody tr').count(), 1);
+      await walk.inspect(walk.person);
+    },
+    { scripts: true },
+  ],
+  [
+    'the passkey signs in without a password',
+    async (walk) => {
+      await walk.signOut();
+      await walk.inspect('Sign in');
+      await walk.press('Sign in with a passkey');
+      await walk.comeTo(walk.person);
+      assert.doesNotMatch(await walk.section('Passkeys').locator('tbody').textContent(), /never/);
+    },
+    { scripts: true },
+  ],
+  [
+    'a removed passkey does not sign in, nor does a device without one',
+    async (walk) => {
+      await walk.press(`Remove the passkey ${walk.passkey}`);
+      await walk.page.getByText('Passkey removed').waitFor();
+      await walk.signOut();
+      await walk.press('Sign in with a passkey');
+      assert.match(await walk.alert(), /not known here/);
+      await walk.inspect('Sign in');
+      await walk.devices.send('WebAuthn.clearCredentials', walk.device);
+      await walk.press('Sign in with a passkey');
+      await walk.page.getByText('this device has no passkey for this site').waitFor();
+      await walk.inspect('Sign in');
+    },
+    { scripts: true },
+  ],
 ];
 
 // The link that the product prints while there is no account.
@@ -365,16 +741,17 @@ const browser = await chromium.launch({
   ],
 });
 
-async function begin(name, options) {
+async function begin(name, options, site) {
   const program = new Program(`Program of ${name}`, listener.address().port);
   await program.register();
-  const context = await browser.newContext({
-    viewport: options.size,
-    colorScheme: options.scheme,
-    javaScriptEnabled: options.scripts,
-  });
-  context.setDefaultTimeout(TIMEOUT);
-  return new Walk(name, options, await context.newPage(), program);
+  return new Walk(name, options, await openPage(options), program, site);
+}
+
+async function takeSteps(walk, check, steps) {
+  for (const [what, work, { alone, scripts } = {}] of steps) {
+    if (!scripts || walk.scripts) await (alone ? check.alone : check)(what, () => work(walk));
+  }
+  await walk.close();
 }
 
 await flow('browser-setup', async (check) => {
@@ -397,7 +774,7 @@ await flow('browser-setup', async (check) => {
     await walk.open(link);
     await walk.inspectEverywhere('This link is no longer valid');
   });
-  await walk.page.context().close();
+  await walk.close();
 });
 
 admin(['project', 'create', '--name', 'People', '--domain', 'example.com']);
@@ -407,8 +784,18 @@ for (const options of WALKS) {
     const walk = await begin(name, options);
     walk.person = `Person of ${name}`;
     walk.email = createAccount(`browser-${name}`, walk.person);
-    for (const [what, work, { alone } = {}] of STEPS) await (alone ? check.alone : check)(what, () => work(walk));
-    await walk.page.context().close();
+    await takeSteps(walk, check, STEPS);
+  });
+  await flow(`browser-at-name-${name}`, async (check) => {
+    const site = await startAtName(name);
+    try {
+      const walk = await begin(name, options, site);
+      walk.person = `Person of ${name}`;
+      walk.email = createAccount(`browser-${name}`, walk.person, site);
+      await takeSteps(walk, check, STEPS_AT_NAME);
+    } finally {
+      await site.end();
+    }
   });
 }
 

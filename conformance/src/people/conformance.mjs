@@ -1,12 +1,11 @@
 // The MCP conformance suite against the authorization server: it prints an address to be opened, and a person opens it.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Person } from './person.mjs';
-import { createAccount, product } from './product.mjs';
+import { createAccount, freePort, product } from './product.mjs';
 import { assert, flow } from './report.mjs';
 
 const suite = fileURLToPath(new URL('node_modules/@modelcontextprotocol/conformance/dist/index.js', import.meta.url));
@@ -14,15 +13,6 @@ const LIMIT = AbortSignal.timeout(120_000);
 
 // Checks of the suite that the product does not pass, with the reason: none.
 const EXPLAINED = {};
-
-function freePort() {
-  return new Promise((done) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address();
-      server.close(() => done(port));
-    });
-  });
-}
 
 // Runs the suite for a client and returns its checks.
 async function run(person, client, port, resource) {

@@ -10,7 +10,14 @@ import { assert, exchangesWith, flow } from './report.mjs';
 const first = { ...legacyAuth, ...legacyClient, ...legacyTransport };
 
 const CLIENTS = [
-  { name: 'sdk-1', library: first, options: {}, protocol: '2025-11-25', callback: (url) => url.searchParams.get('code') },
+  {
+    name: 'sdk-1',
+    library: first,
+    options: {},
+    protocol: '2025-11-25',
+    callback: (url) => url.searchParams.get('code'),
+    refreshes: true,
+  },
   {
     name: 'sdk-2-legacy',
     library: current,
@@ -99,7 +106,7 @@ async function needsPerson({ library, storage }, work) {
   return storage.asked;
 }
 
-for (const { name, library, options, protocol, callback } of CLIENTS) {
+for (const { name, library, options, protocol, callback, refreshes } of CLIENTS) {
   await flow(name, async (check) => {
     const person = new Person(createAccount(name));
     const storage = new Storage(name);
@@ -167,9 +174,13 @@ for (const { name, library, options, protocol, callback } of CLIENTS) {
       const write = { name: 'projects_list', arguments: {} };
       const { structuredContent } = await connected.callTool(write);
       const projectId = structuredContent.data[0].id;
-      const more = await needsPerson(session, () =>
-        connected.callTool({ name: 'keywords_create', arguments: { projectId, keyword: `asked by ${name}` } }),
-      );
+      const create = () => connected.callTool({ name: 'keywords_create', arguments: { projectId, keyword: `asked by ${name}` } });
+      if (refreshes) {
+        // This line answers the challenge with its refresh token, and gives up when the new token has the same scopes.
+        await assert.rejects(create, /403/);
+        return;
+      }
+      const more = await needsPerson(session, create);
       assert.match(more.searchParams.get('scope'), /keywords:write/);
       await signIn(more, connection);
     });

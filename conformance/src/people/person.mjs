@@ -63,7 +63,7 @@ export class Person {
   // Follows an authorization request to the address that the person is sent back to.
   async #decide(url, decision) {
     let page = await this.open(url);
-    if (page.$?.('[name=password]').length) page = await this.signIn(page);
+    if (page.$?.('form[action="/login"]').length) page = await this.signIn(page);
     if (!page.$) return page.url;
     return (await this.submit(page, '[name=decision]', {}, { decision })).url;
   }
@@ -79,7 +79,7 @@ export class Person {
   // Follows a request that the product finds fault with: to the page that says so, and from there to the program that made it.
   async followFault(url) {
     let page = await this.open(url);
-    if (page.$?.('[name=password]').length) page = await this.signIn(page);
+    if (page.$?.('form[action="/login"]').length) page = await this.signIn(page);
     const link = page.$('a[rel=noreferrer]').attr('href');
     if (page.status !== 400 || !link) throw new Error(`no page about a mistake at ${page.url}, ${page.status}`);
     return new URL(link);
@@ -87,7 +87,7 @@ export class Person {
 
   async #account() {
     const page = await this.open('/account');
-    return page.$('[name=password]').length ? this.signIn(page) : page;
+    return page.$('form[action="/login"]').length ? this.signIn(page) : page;
   }
 
   // Names of the applications on the account page.
@@ -108,7 +108,7 @@ export class Person {
   // Enters the code of a device and decides; returns the last page.
   async decideDevice(address, code, decision) {
     let page = await this.open(address);
-    if (page.$('[name=password]').length) page = await this.signIn(page);
+    if (page.$('form[action="/login"]').length) page = await this.signIn(page);
     page = await this.submit(page, '[name=user_code]', code ? { user_code: code } : {});
     return page.$('[name=decision]').length ? this.submit(page, '[name=decision]', {}, { decision }) : page;
   }

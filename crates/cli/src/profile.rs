@@ -10,6 +10,7 @@ use searchwright_client::{
     Client,
     oauth::{CLIENT_ID, ServerMetadata, TokenError, TokenSet},
 };
+use searchwright_contract::Clock;
 use serde::{Deserialize, Serialize};
 
 use crate::exit::{CliError, Exit};
@@ -74,8 +75,7 @@ impl std::fmt::Debug for StoredTokens {
 
 /// Seconds since the Unix epoch.
 fn now() -> i64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    since.map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
+    Clock::system().now().millis() / 1_000
 }
 
 impl StoredTokens {

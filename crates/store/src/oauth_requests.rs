@@ -49,9 +49,9 @@ pub async fn create(
     Ok(())
 }
 
-/// Decision of a person on a request.
+/// ConsentDecision of a person on a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decision {
+pub enum ConsentDecision {
     /// None yet.
     Open,
     /// Declined.
@@ -66,7 +66,7 @@ pub async fn lock(
     digest: &[u8; 32],
     session: SessionId,
     now: Instant,
-) -> Result<Option<(PendingRequest, Decision)>> {
+) -> Result<Option<(PendingRequest, ConsentDecision)>> {
     let text = if tx.is_postgres() {
         "SELECT session_id, client_id, redirect_uri, state, code_challenge, resource, scopes, decided_at, grant_id
          FROM oauth_requests WHERE digest = $1 AND session_id = $2 AND expires_at > $3 FOR UPDATE"
@@ -93,9 +93,9 @@ pub async fn lock(
             Ok((
                 request,
                 match (decided_at, grant) {
-                    (None, _) => Decision::Open,
-                    (Some(_), None) => Decision::Declined,
-                    (Some(_), Some(grant)) => Decision::Allowed(grant),
+                    (None, _) => ConsentDecision::Open,
+                    (Some(_), None) => ConsentDecision::Declined,
+                    (Some(_), Some(grant)) => ConsentDecision::Allowed(grant),
                 },
             ))
         })

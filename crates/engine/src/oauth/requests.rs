@@ -9,7 +9,7 @@ use searchwright_store::{
     Tx, account_activity,
     oauth_clients::{self, OauthClient},
     oauth_grants::{self, Code, Grant},
-    oauth_requests::{self, Decision, PendingRequest},
+    oauth_requests::{self, ConsentDecision, PendingRequest},
     sessions::Session,
 };
 
@@ -217,11 +217,11 @@ impl Engine {
                 used_at: None,
             };
             match decision {
-                Decision::Open => {}
-                Decision::Declined => return Ok(Some((pending, false))),
+                ConsentDecision::Open => {}
+                ConsentDecision::Declined => return Ok(Some((pending, false))),
                 // A second click before the first answer arrives: the browser follows only the last answer, so the code in the
                 // first is replaced, unless the client has it already.
-                Decision::Allowed(grant) => {
+                ConsentDecision::Allowed(grant) => {
                     let is_in_force = oauth_grants::lock(tx, grant)
                         .await?
                         .is_some_and(|grant| grant.revoked_at.is_none());
@@ -280,17 +280,18 @@ struct DecisionIds {
     grant: CredentialId,
 }
 
-/// Returns the requested scopes that a person left allowed; `None` if there is none.
+/// Returns the scopes that a person allowed, also such that were not requested (RFC 6749 section 3.3); `None` if there is none.
 fn allowed_scopes(requested: &str, wanted: &[String]) -> Option<String> {
-    let allowed: Vec<&str> = requested
-        .split(' ')
-        .filter(|scope| *scope != OFFLINE_ACCESS && wanted.iter().any(|wish| wish == scope))
+    let mut allowed: Vec<&str> = Scope::ALL
+        .iter()
+        .map(|scope| scope.as_str())
+        .filter(|scope| wanted.iter().any(|wish| wish == scope))
         .collect();
     if allowed.is_empty() {
         return None;
     }
-    let offline = requested.split(' ').filter(|scope| *scope == OFFLINE_ACCESS);
-    Some(allowed.into_iter().chain(offline).collect::<Vec<_>>().join(" "))
+    allowed.extend(requested.split(' ').filter(|scope| *scope == OFFLINE_ACCESS));
+    Some(allowed.join(" "))
 }
 
 /// Parameters of a request that have been checked.

@@ -119,13 +119,13 @@ pub struct Assertion {
 /// The challenge that an answer of either kind claims to be to: enough to look up the one that was given out, and
 /// worth nothing until [`register`] or [`Assertion::verify`] accepts the answer.
 pub fn claimed_challenge(json: &str) -> Result<Vec<u8>, PasskeyFault> {
-    let response = Credential::read(json)?.response;
+    let response = CredentialJson::read(json)?.response;
     Ok(ClientData::read(&response.client_data.0)?.challenge.0)
 }
 
 /// Verifies an answer to a request for a new passkey (section 7.1).
 pub fn register(json: &str, challenge: &[u8], rp: &RelyingParty) -> Result<NewPasskey, PasskeyFault> {
-    let Credential { raw_id, response, .. } = Credential::read(json)?;
+    let CredentialJson { raw_id, response, .. } = CredentialJson::read(json)?;
     ClientData::read(&response.client_data.0)?.check("webauthn.create", challenge, rp)?;
     let data = AuthenticatorData::read(&response.authenticator_data.0)?;
     data.check(rp)?;
@@ -146,7 +146,7 @@ pub fn register(json: &str, challenge: &[u8], rp: &RelyingParty) -> Result<NewPa
 
 /// Reads an answer to a request to sign in, to be verified by the key that is stored for its credential id.
 pub fn assertion(json: &str) -> Result<Assertion, PasskeyFault> {
-    let Credential { raw_id, response, .. } = Credential::read(json)?;
+    let CredentialJson { raw_id, response, .. } = CredentialJson::read(json)?;
     // Some devices give an empty handle for none.
     let user_handle = response
         .user_handle
@@ -201,7 +201,7 @@ impl<'de> Deserialize<'de> for Base64 {
 
 /// `RegistrationResponseJSON` or `AuthenticationResponseJSON`: client data says which, and is checked for it.
 #[derive(Deserialize)]
-struct Credential {
+struct CredentialJson {
     #[serde(rename = "rawId")]
     raw_id: Base64,
     #[serde(rename = "type")]
@@ -221,7 +221,7 @@ struct Response {
     user_handle: Option<Base64>,
 }
 
-impl Credential {
+impl CredentialJson {
     fn read(json: &str) -> Result<Self, PasskeyFault> {
         if json.len() > ANSWER_MAX {
             return Err(PasskeyFault::TooLong);

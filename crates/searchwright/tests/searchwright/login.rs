@@ -3,7 +3,7 @@
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
     net::TcpStream,
-    process::Child,
+    process::{Child, ChildStderr},
 };
 
 use crate::program::{Outcome, Serving, User};
@@ -108,13 +108,8 @@ impl Browser {
     }
 }
 
-/// A command that waits for a person: itself, and the address that it printed.
-fn begin(
-    user: &User,
-    arguments: &[&str],
-    part: &str,
-) -> (Child, BufReader<std::process::ChildStderr>, String) {
-    let mut child = user.command(arguments).spawn().unwrap();
+/// Standard error of a command that waits for a person, and the address with `part` in it that it printed.
+fn begin(child: &mut Child, part: &str) -> (BufReader<ChildStderr>, String) {
     let mut err = BufReader::new(child.stderr.take().unwrap());
     let mut said = String::new();
     loop {
@@ -123,12 +118,12 @@ fn begin(
         said += &line;
         if let Some(at) = line.find("http://").filter(|_| line.contains(part)) {
             let address = line[at..].trim().trim_end_matches(").").to_owned();
-            return (child, err, address);
+            return (err, address);
         }
     }
 }
 
-fn end(child: Child, mut err: BufReader<std::process::ChildStderr>) -> Outcome {
+fn end(child: Child, mut err: BufReader<ChildStderr>) -> Outcome {
     let mut rest = String::new();
     err.read_to_string(&mut rest).unwrap();
     let mut outcome = Outcome::of(child);
@@ -141,7 +136,8 @@ fn person_signs_in_with_a_browser_and_out_again() {
     let (_operator, server) = installation();
     let user = User::new();
     let login = ["login", "--no-browser", "--url", &server.url];
-    let (child, err, page) = begin(&user, &login, "/oauth/authorize?");
+    let mut child = user.command(&login).spawn().unwrap();
+    let (err, page) = begin(&mut child, "/oauth/authorize?");
     Browser::sign_in(&server).decide(&server, &page, "allow");
     let done = end(child, err);
     assert_eq!(done.code, 0, "{done:?}");
@@ -166,11 +162,11 @@ fn person_signs_in_with_a_browser_and_out_again() {
 fn declining_ends_the_sign_in() {
     let (_operator, server) = installation();
     let user = User::new();
-    let (child, err, page) = begin(
-        &user,
-        &["login", "--no-browser", "--url", &server.url],
-        "/oauth/authorize?",
-    );
+    let mut child = user
+        .command(&["login", "--no-browser", "--url", &server.url])
+        .spawn()
+        .unwrap();
+    let (err, page) = begin(&mut child, "/oauth/authorize?");
     Browser::sign_in(&server).decide(&server, &page, "deny");
     let done = end(child, err);
     assert_eq!((done.code, done.out.as_str()), (3, ""), "{done:?}");
@@ -182,11 +178,11 @@ fn declining_ends_the_sign_in() {
 fn expired_token_is_refreshed_once_by_commands_that_run_at_once() {
     let (_operator, server) = installation();
     let user = User::new();
-    let (child, err, page) = begin(
-        &user,
-        &["login", "--no-browser", "--url", &server.url],
-        "/oauth/authorize?",
-    );
+    let mut child = user
+        .command(&["login", "--no-browser", "--url", &server.url])
+        .spawn()
+        .unwrap();
+    let (err, page) = begin(&mut child, "/oauth/authorize?");
     Browser::sign_in(&server).decide(&server, &page, "allow");
     assert_eq!(end(child, err).code, 0);
     // The profile believes that the token has ended.

@@ -209,27 +209,28 @@ async fn withdraw(
 
 async fn set_role(
     State(app): State<Arc<App>>,
-    Path(place): Path<(String, String)>,
+    Path((project, member)): Path<(String, String)>,
     request: Request<Body>,
 ) -> Response<Body> {
-    change(&app, place, request, true).await
+    change(&app, &project, &member, request, true).await
 }
 
 async fn remove(
     State(app): State<Arc<App>>,
-    Path(place): Path<(String, String)>,
+    Path((project, member)): Path<(String, String)>,
     request: Request<Body>,
 ) -> Response<Body> {
-    change(&app, place, request, false).await
+    change(&app, &project, &member, request, false).await
 }
 
 async fn change(
     app: &App,
-    (project, member): (String, String),
+    project: &str,
+    member: &str,
     request: Request<Body>,
     is_kept: bool,
 ) -> Response<Body> {
-    let (Ok(project), Ok(member)) = (ProjectId::parse(&project), UserId::parse(&member)) else {
+    let (Ok(project), Ok(member)) = (ProjectId::parse(project), UserId::parse(member)) else {
         return no_project();
     };
     let received = match session::receive_privileged(app, request, &address(project)).await {

@@ -38,6 +38,9 @@ struct Consent<'a> {
     is_verified: bool,
     resource: &'a str,
     groups: Vec<Group>,
+    /// Permissions that were not asked for, and that the person may add: many programs ask only for reading, and cannot ask for
+    /// more later.
+    more: Vec<Group>,
     projects: Vec<String>,
     more_projects: usize,
     person: &'a str,
@@ -71,6 +74,12 @@ fn groups(scopes: &[Scope]) -> Vec<Group> {
                 .collect(),
         })
         .filter(|group| !group.scopes.is_empty())
+        .collect()
+}
+
+fn not_asked(asked: &[Scope]) -> Vec<Scope> {
+    let all = Scope::ALL.iter().copied();
+    all.filter(|scope| !asked.iter().any(|asked| asked.grants(*scope)))
         .collect()
 }
 
@@ -177,6 +186,7 @@ async fn consent(app: &App, asked: &AuthorizationRequest, visitor: &Visitor) -> 
         is_verified: client.kind == ClientKind::BuiltIn,
         resource: &asked.resource,
         groups: groups(&asked.scopes),
+        more: groups(&not_asked(&asked.scopes)),
         projects,
         more_projects,
         person: &visitor.session.user_name,

@@ -362,12 +362,8 @@ async fn refusal_before_the_body_loses_no_next_request() {
         assert_eq!(wire.answer().await.status, 401);
     }
     let mut wire = Wire::open(bench.server.addresses.mcp).await;
-    assert!(
-        wire.send(
-            format!("POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100000\r\n\r\n").as_bytes()
-        )
-        .await
-    );
+    let head = "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100000\r\n\r\n";
+    assert!(wire.send(head.as_bytes()).await);
     let large = wire.answer().await;
     assert_eq!((large.status, large.header("connection")), (401, Some("close")));
 }

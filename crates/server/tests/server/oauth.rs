@@ -372,18 +372,34 @@ async fn faults_of_a_client_are_shown_to_the_person(database: &str) {
     assert!(!denied.contains_key("code"));
     let again = parameters(&agent.decide(&page, "allow").await);
     assert_eq!(again["error"], "access_denied", "decided before");
-    // A person may take permissions away.
+    // A person may add permissions for a program that asks for few.
+    let page = agent
+        .browser
+        .open(&agent.request(&[("scope", "projects:read")]))
+        .await;
+    assert!(page.text.contains("Allow more"), "{}", page.text);
+    let form = [
+        ("request", &*page.field("request")),
+        ("csrf", &*page.field("csrf")),
+        ("decision", "allow"),
+        ("scope", "projects:read"),
+        ("scope", "keywords:write"),
+        ("scope", "nonsense"),
+    ];
+    let back = agent.browser.send("/oauth/authorize", &form).await;
+    let more = agent.redeem(&parameters(&back)["code"], &[]).await.json();
+    assert_eq!(more["scope"], "projects:read keywords:write");
+    // And take some away.
     let page = agent.browser.open(&agent.request(&[])).await;
     let form = [
         ("request", &*page.field("request")),
         ("csrf", &*page.field("csrf")),
         ("decision", "allow"),
         ("scope", "projects:read"),
-        ("scope", "content:publish"),
     ];
     let back = parameters(&agent.browser.send("/oauth/authorize", &form).await);
     let tokens = agent.redeem(&back["code"], &[]).await.json();
-    assert_eq!(tokens["scope"], "projects:read", "and none can be added");
+    assert_eq!(tokens["scope"], "projects:read");
     // Somebody else cannot answer the form.
     person(&bench, "bob@example.com", Role::Viewer).await;
     let page = agent.browser.open(&agent.request(&[])).await;
