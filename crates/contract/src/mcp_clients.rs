@@ -458,7 +458,7 @@ impl McpClient {
             UrlReach::Loopback => "is an address of this computer alone",
         };
         Some(format!(
-            "{label} connects from the cloud of {vendor}, and {url} {reason}. Serve MCP at a public https URL, set as mcp_url of the server."
+            "{label} connects from the cloud of {vendor}, and {url} {reason}. Serve MCP at a public https URL, and set it as MCP_URL of the server."
         ))
     }
 

@@ -39,6 +39,7 @@ pub use call::{Call, Credential};
 pub use connect::{ConnectPage, Connected};
 pub use endpoint::{Endpoint, Invocation, Reply};
 pub use failure::{Failure, Result};
+pub use searchwright_identity as identity;
 pub(crate) use wire::wire_name;
 
 /// Everything the handlers and the worker share. One per process.
@@ -65,7 +66,7 @@ pub struct Engine {
     /// Hashes passwords.
     passwords: people::passwords::Passwords,
     /// Steps of programs that connect, to be stored.
-    pub connections: oauth::connections::ConnectionLog,
+    pub connections: searchwright_identity::connections::ConnectionLog,
     cursors: cursor::Cursors,
 }
 
@@ -90,7 +91,7 @@ impl Engine {
             publishing: OnceLock::new(),
             minutes_between_audits,
             passwords: people::passwords::Passwords::new()?,
-            connections: oauth::connections::ConnectionLog::default(),
+            connections: searchwright_identity::connections::ConnectionLog::default(),
             cursors,
         }))
     }

@@ -168,7 +168,7 @@ fn clients_in_a_cloud_need_a_public_https_url() {
     ] {
         for (client, vendor) in [(McpClient::Claude, "Anthropic"), (McpClient::ChatGpt, "OpenAI")] {
             let expected = format!(
-                "{} connects from the cloud of {vendor}, and {url} {reason}. Serve MCP at a public https URL, set as mcp_url of the server.",
+                "{} connects from the cloud of {vendor}, and {url} {reason}. Serve MCP at a public https URL, and set it as MCP_URL of the server.",
                 client.label()
             );
             assert_eq!(notice(client, url), Some(expected));

@@ -1,5 +1,6 @@
 //! Clients: the command line, those that registered themselves (RFC 7591), and those that publish a metadata document.
 
+use searchwright_identity::redirects;
 use searchwright_store::{
     Tx, account_activity,
     activity::RETENTION_DAYS,
@@ -12,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 use uuid::Uuid;
 
-use super::{OauthCode, OauthError, client_documents, redirects};
+use super::{OauthCode, OauthError, client_documents};
 use crate::{
     Engine,
     failure::{Result, defect},

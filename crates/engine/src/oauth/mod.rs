@@ -3,12 +3,11 @@
 //! Tokens are opaque and stored by their digests. All tokens of a grant are one family, which ends as a whole. Redemption,
 //! rotation and revocation are each one transaction, together with their entries in the log.
 
+pub mod attempts;
 pub mod client_documents;
 pub mod clients;
-pub mod connections;
 pub mod devices;
 pub mod parameters;
-pub mod redirects;
 pub mod requests;
 pub mod revocation;
 pub mod tokens;

@@ -5,6 +5,7 @@ use searchwright_contract::{
     Scope,
     ids::{CredentialId, SessionId},
 };
+use searchwright_identity::redirects;
 use searchwright_store::{
     Tx, account_activity,
     oauth_clients::{self, OauthClient},
@@ -15,7 +16,7 @@ use searchwright_store::{
 
 use super::{
     OFFLINE_ACCESS, OauthCode, OauthError, Resources, client_documents, clients::ClientError, known_scopes,
-    parameters::Parameters, redirects,
+    parameters::Parameters,
 };
 use crate::{
     Engine,

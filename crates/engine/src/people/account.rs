@@ -106,13 +106,7 @@ impl Engine {
         passwords::check(&password, &[&session.user_name, &session.email, "searchwright"])?;
         let hash = self.passwords.hash(password).await?;
         let (user, kept, now) = (by.user, by.id, self.clock.now());
-        let entry = AccountEntry {
-            action: "password.set",
-            user: Some(user),
-            client: None,
-            address: &caller.address,
-            detail: None,
-        };
+        let entry = AccountEntry::new("password.set", Some(user), &caller.address);
         let entry = self.account_activity(entry, now);
         let work = async move |tx: &mut Tx| {
             users::set_password(tx, user, &hash, now).await?;
@@ -128,13 +122,7 @@ impl Engine {
     /// Ends all sessions of a person but this one.
     pub async fn end_other_sessions(&self, session: &Session, caller: &Caller) -> Result<()> {
         let (user, kept, now) = (session.user, session.id, self.clock.now());
-        let entry = AccountEntry {
-            action: "session.ended",
-            user: Some(user),
-            client: None,
-            address: &caller.address,
-            detail: Some("all others"),
-        };
+        let entry = AccountEntry::new("session.ended", Some(user), &caller.address).with_detail("all others");
         let entry = self.account_activity(entry, now);
         let work = async move |tx: &mut Tx| {
             sessions::delete_others(tx, user, Some(kept)).await?;
@@ -174,13 +162,7 @@ impl Engine {
     /// Removes the second factor of a person who lost it, on behalf of the operator.
     pub async fn remove_second_factor_as_operator(&self, user: UserId) -> Result<()> {
         let now = self.clock.now();
-        let entry = AccountEntry {
-            action: "second_factor.removed",
-            user: Some(user),
-            client: None,
-            address: "",
-            detail: Some("operator"),
-        };
+        let entry = AccountEntry::new("second_factor.removed", Some(user), "").with_detail("operator");
         let entry = self.account_activity(entry, now);
         let work = async move |tx: &mut Tx| {
             if !second_factors::remove(tx, user).await? {

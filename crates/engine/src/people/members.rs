@@ -179,13 +179,7 @@ impl Engine {
         caller: &Caller,
     ) -> Result<()> {
         let (user, now) = (by.user, self.clock.now());
-        let entry = AccountEntry {
-            action: "invitation.withdrawn",
-            user: Some(user),
-            client: None,
-            address: &caller.address,
-            detail: None,
-        };
+        let entry = AccountEntry::new("invitation.withdrawn", Some(user), &caller.address);
         let entry = self.account_activity(entry, now);
         let work = async move |tx: &mut Tx| {
             let workspace = workspaces::find_of_project(tx, user, project).await?;
@@ -326,13 +320,7 @@ impl Engine {
         caller: &Caller,
         now: searchwright_contract::Instant,
     ) -> account_activity::AccountActivity {
-        let entry = AccountEntry {
-            action: "invitation.accepted",
-            user: Some(user),
-            client: None,
-            address: &caller.address,
-            detail: None,
-        };
+        let entry = AccountEntry::new("invitation.accepted", Some(user), &caller.address);
         self.account_activity(entry, now)
     }
 }

@@ -8,7 +8,6 @@ pub mod second_factor;
 pub mod sessions;
 pub mod setup;
 mod throttle;
-mod webauthn;
 
 use searchwright_contract::{
     Instant,
@@ -50,6 +49,25 @@ pub(crate) struct AccountEntry<'a> {
     pub client: Option<&'a str>,
     pub address: &'a str,
     pub detail: Option<&'a str>,
+}
+
+impl<'a> AccountEntry<'a> {
+    pub(crate) const fn new(action: &'static str, user: Option<UserId>, address: &'a str) -> Self {
+        Self {
+            action,
+            user,
+            client: None,
+            address,
+            detail: None,
+        }
+    }
+
+    pub(crate) const fn with_detail(self, detail: &'a str) -> Self {
+        Self {
+            detail: Some(detail),
+            ..self
+        }
+    }
 }
 
 impl Engine {

@@ -6,6 +6,7 @@ use searchwright_contract::{
     Code, Problem,
     ids::{PasskeyId, UserId},
 };
+use searchwright_identity::webauthn::{self, PasskeyFault, RelyingParty};
 use searchwright_store::{
     Error, Tx, account_activity,
     passkeys::{self, Passkey},
@@ -18,7 +19,6 @@ use url::{Host, Url};
 use super::{
     AccountEntry, Caller,
     sessions::{self, RecentSession, SignIn},
-    webauthn::{self, PasskeyFault, RelyingParty},
 };
 use crate::{
     Engine,
@@ -221,13 +221,8 @@ impl Engine {
         let count = match verified {
             Ok(count) => count,
             Err(fault) => {
-                let failure = AccountEntry {
-                    action: "sign_in.failed",
-                    user: Some(found.user),
-                    client: None,
-                    address: &caller.address,
-                    detail: Some("passkey"),
-                };
+                let failure = AccountEntry::new("sign_in.failed", Some(found.user), &caller.address)
+                    .with_detail("passkey");
                 let failure = self.account_activity(failure, now);
                 self.db
                     .write(move |tx| Box::pin(async move { account_activity::insert(tx, failure).await }))

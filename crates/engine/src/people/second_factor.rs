@@ -203,13 +203,7 @@ fn has_one() -> Failure {
 }
 
 fn entry<'a>(action: &'static str, user: UserId, caller: &'a Caller) -> AccountEntry<'a> {
-    AccountEntry {
-        action,
-        user: Some(user),
-        client: None,
-        address: &caller.address,
-        detail: None,
-    }
+    AccountEntry::new(action, Some(user), &caller.address)
 }
 
 #[cfg(test)]

@@ -149,13 +149,7 @@ impl Engine {
             return Ok(SignIn::Blocked { seconds });
         }
         let opened = self.new_session(user.id, &caller, "password and code", now)?;
-        let failure = AccountEntry {
-            action: "sign_in.failed",
-            user: Some(user.id),
-            client: None,
-            address: &caller.address,
-            detail: Some("code"),
-        };
+        let failure = AccountEntry::new("sign_in.failed", Some(user.id), &caller.address).with_detail("code");
         let failure = self.account_activity(failure, now);
         let (token, code, keyring) = (opened.token.clone(), code.to_owned(), self.keyring.clone());
         let former = former.map(secrets::digest);
@@ -191,13 +185,8 @@ impl Engine {
     /// Ends another session of a person. Returns `false` if there is no such session.
     pub async fn end_session(&self, user: UserId, id: SessionId, caller: &Caller) -> Result<bool> {
         let now = self.clock.now();
-        let entry = AccountEntry {
-            action: "session.ended",
-            user: Some(user),
-            client: None,
-            address: &caller.address,
-            detail: Some("from another session"),
-        };
+        let entry = AccountEntry::new("session.ended", Some(user), &caller.address)
+            .with_detail("from another session");
         let entry = self.account_activity(entry, now);
         let work = async move |tx: &mut Tx| {
             let is_ended = sessions::delete_of_user(tx, user, id).await?;
@@ -218,13 +207,7 @@ impl Engine {
         now: Instant,
     ) -> Result<NewSignIn> {
         let token = secrets::generate(SecretKind::Session)?;
-        let entry = AccountEntry {
-            action: "session.created",
-            user: Some(user),
-            client: None,
-            address: &caller.address,
-            detail: Some(by),
-        };
+        let entry = AccountEntry::new("session.created", Some(user), &caller.address).with_detail(by);
         Ok(NewSignIn {
             session: NewSession {
                 id: self.clock.id(),
@@ -262,13 +245,7 @@ impl Engine {
     /// Ends the session of a cookie.
     pub async fn sign_out(&self, token: &str, session: &Session, caller: &Caller) -> Result<()> {
         let now = self.clock.now();
-        let entry = AccountEntry {
-            action: "session.ended",
-            user: Some(session.user),
-            client: None,
-            address: &caller.address,
-            detail: None,
-        };
+        let entry = AccountEntry::new("session.ended", Some(session.user), &caller.address);
         let (digest, entry) = (secrets::digest(token), self.account_activity(entry, now));
         self.db
             .write(move |tx| {

@@ -116,13 +116,7 @@ impl Engine {
             disabled_at: None,
         };
         let opened = self.new_session(user.id, &caller, "setup", now)?;
-        let entry = AccountEntry {
-            action: "user.created",
-            user: Some(user.id),
-            client: None,
-            address: &caller.address,
-            detail: Some("setup"),
-        };
+        let entry = AccountEntry::new("user.created", Some(user.id), &caller.address).with_detail("setup");
         let entry = self.account_activity(entry, now);
         let (token, digest, workspace) = (opened.token.clone(), secrets::digest(link), self.clock.id());
         let work = async move |tx: &mut Tx| {

@@ -14,7 +14,7 @@ use searchwright_contract::{
     ids::ProjectId,
     mcp_clients::{ClientSetup, DEFAULT_NAME, McpClient, McpServer, Os},
 };
-use searchwright_engine::oauth::connections::Attempt;
+use searchwright_engine::identity::connections::Attempt;
 
 use super::{
     page::{self, Form, Layout, minute},
@@ -42,6 +42,11 @@ fn config_path(setup: &ClientSetup) -> String {
         .config
         .as_ref()
         .map_or_else(String::new, |entry| entry.path(Os::Linux).to_string())
+}
+
+/// A sentence without the marks of code that it has on a terminal.
+fn plain(text: &str) -> String {
+    text.replace('`', "")
 }
 
 async fn show(

@@ -8,7 +8,7 @@ use http::{HeaderMap, HeaderValue, Method, Request, Response, header};
 use searchwright_contract::{Code, Problem, ids::CredentialId};
 use searchwright_engine::{
     Credential, Endpoint, Failure, Invocation, Reply,
-    oauth::connections::{NewStep, Step},
+    identity::connections::{NewStep, Step},
 };
 use serde_json::Value;
 use tokio::sync::OwnedSemaphorePermit;

@@ -7,11 +7,11 @@ use axum::{body::Body, extract::State};
 use http::{Request, Response, StatusCode};
 use searchwright_contract::{Scope, ids::UserId};
 use searchwright_engine::{
-    oauth::{
+    identity::{
         connections::{NewStep, Step},
         redirects,
-        requests::{Authorization, Fault, Request as AuthorizationRequest},
     },
+    oauth::requests::{Authorization, Fault, Request as AuthorizationRequest},
     people::Caller,
 };
 use searchwright_store::oauth_clients::ClientKind;

@@ -10,11 +10,8 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
 use searchwright_engine::{
     Failure,
-    oauth::{
-        OauthCode, OauthError,
-        connections::{NewStep, Step},
-        parameters::Parameters,
-    },
+    identity::connections::{NewStep, Step},
+    oauth::{OauthCode, OauthError, parameters::Parameters},
 };
 use searchwright_store::oauth_clients::OauthClient;
 use serde_json::json;

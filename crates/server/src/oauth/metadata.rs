@@ -5,10 +5,9 @@ use std::sync::Arc;
 use axum::{Router, body::Body, extract::State, routing};
 use http::{HeaderValue, Request, Response, StatusCode, header};
 use searchwright_contract::Scope;
-use searchwright_engine::oauth::{
-    OFFLINE_ACCESS,
-    connections::{NewStep, Step},
-    read_scopes,
+use searchwright_engine::{
+    identity::connections::{NewStep, Step},
+    oauth::{OFFLINE_ACCESS, read_scopes},
 };
 use serde_json::{Value, json};
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::{body::Body, extract::State};
 use http::{Request, Response, StatusCode};
-use searchwright_engine::oauth::{
+use searchwright_engine::identity::{
     connections::{NewStep, Step},
     redirects,
 };

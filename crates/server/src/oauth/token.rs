@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use axum::{body::Body, extract::State};
 use http::{Request, Response, StatusCode};
-use searchwright_engine::oauth::{
-    OauthCode, OauthError,
-    connections::{NewStep, Step},
+use searchwright_engine::{
+    identity::connections::{NewStep, Step},
+    oauth::{OauthCode, OauthError},
 };
 
 use super::endpoint::{self, Received};

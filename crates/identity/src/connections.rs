@@ -5,17 +5,8 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use searchwright_contract::{
-    Clock, Instant, Problem,
-    ids::{ProjectId, UserId},
-    people::Role,
-};
-use searchwright_store::{
-    connection_steps::{self, ConnectionStep, KnownStep},
-    workspaces,
-};
-
-use crate::{Engine, failure::Result};
+use searchwright_contract::{Clock, Instant, ids::UserId};
+use searchwright_store::connection_steps::{ConnectionStep, KnownStep};
 
 /// Steps that wait to be stored, at most; further ones are dropped.
 const MAX_WAITING: usize = 1_000;
@@ -29,10 +20,6 @@ const SAME_CALL_MILLIS: i64 = 3_600_000;
 const ATTEMPT_MILLIS: i64 = 30 * 60_000;
 /// Characters of a text from outside that are kept.
 const MAX_TEXT: usize = 200;
-/// Steps that are read for the page.
-const MAX_READ: u32 = 500;
-/// Attempts that are shown.
-const MAX_ATTEMPTS: usize = 20;
 
 /// A step of a program that connects, in the order in which they are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -249,7 +236,8 @@ impl ConnectionLog {
         waiting.steps.push(step);
     }
 
-    fn take(&self) -> Vec<ConnectionStep> {
+    /// Takes the steps that wait.
+    pub fn take(&self) -> Vec<ConnectionStep> {
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut waiting.steps)
     }
@@ -277,9 +265,10 @@ pub struct Attempt {
     pub person: Option<String>,
     /// The steps, oldest first.
     pub steps: Vec<ShownStep>,
-    is_of_member: bool,
-    has_person: bool,
-    people: Vec<UserId>,
+    /// Whether one of its people is a member of the workspace for which was asked.
+    pub is_of_member: bool,
+    /// The people who signed in.
+    pub people: Vec<UserId>,
 }
 
 impl Attempt {
@@ -307,6 +296,10 @@ fn is_same_program(a: &ConnectionStep, b: &ConnectionStep) -> bool {
         (Some(one), Some(other)) => one == other,
         _ => a.address == b.address && a.user_agent == b.user_agent && !is_of_browser(a) && !is_of_browser(b),
     }
+}
+
+fn is_other_client(a: &ConnectionStep, b: &ConnectionStep) -> bool {
+    matches!((&a.client, &b.client), (Some(one), Some(other)) if one != other)
 }
 
 /// Returns whether one of two steps may be of the browser that the program of the other opened: from the same address, where
@@ -339,6 +332,8 @@ pub fn group(steps: &[KnownStep]) -> Vec<Attempt> {
             groups.iter().rposition(|group| {
                 let mut steps = group.iter().map(|known| &known.step);
                 steps.any(|known| is_near(known, &step.step) && rule(known, &step.step))
+                    // An attempt is of one client, and a step that does not say which never joins two.
+                    && group.iter().all(|known| !is_other_client(&known.step, &step.step))
             })
         };
         // The surer rule first: several programs may be on one computer.
@@ -382,42 +377,8 @@ fn attempt(group: &[&KnownStep]) -> Option<Attempt> {
             })
             .collect(),
         is_of_member: group.iter().any(|known| known.is_member),
-        has_person: group.iter().any(|known| known.step.user.is_some()),
         people: group.iter().filter_map(|known| known.step.user).collect(),
     })
-}
-
-impl Engine {
-    /// Stores the steps that wait.
-    pub async fn store_connection_steps(&self) -> Result<()> {
-        let steps = self.connections.take();
-        let now = self.clock.now();
-        self.db
-            .write(move |tx| {
-                Box::pin(async move {
-                    connection_steps::delete_expired(tx, now).await?;
-                    connection_steps::insert(tx, steps).await
-                })
-            })
-            .await?;
-        Ok(())
-    }
-
-    /// Returns the last attempts to connect, newest first, as a member of the workspace of a project may see them: their own;
-    /// admins also those of other members, and those in which nobody signed in.
-    pub async fn connection_attempts(&self, user: UserId, project: ProjectId) -> Result<Vec<Attempt>> {
-        self.store_connection_steps().await?;
-        let mut tx = self.db.read().await?;
-        let workspace = workspaces::find_of_project(&mut tx, user, project).await?;
-        let workspace = workspace.ok_or_else(|| Problem::not_found("project"))?;
-        let mut steps = connection_steps::list(&mut tx, workspace.id, MAX_READ).await?;
-        steps.reverse();
-        let is_admin = workspace.role >= Role::Admin;
-        let attempts = group(&steps).into_iter().filter(|attempt| {
-            attempt.people.contains(&user) || is_admin && (attempt.is_of_member || !attempt.has_person)
-        });
-        Ok(attempts.take(MAX_ATTEMPTS).collect())
-    }
 }
 
 #[cfg(test)]
@@ -468,6 +429,21 @@ mod tests {
             .find(|attempt| attempt.program == "other")
             .unwrap();
         assert_eq!(other.outcome(), Step::Challenged);
+    }
+
+    #[test]
+    fn attempts_of_two_clients_stay_apart() {
+        // Two clients with the same program at one address, and steps that do not say of which they are.
+        let steps = [
+            step(0, Step::Registered, "192.0.2.1", "Claude-User", Some("c1")),
+            step(1, Step::CallRefused, "192.0.2.1", "Claude-User", None),
+            step(2, Step::Registered, "192.0.2.1", "Claude-User", Some("c2")),
+            step(3, Step::TokenIssued, "192.0.2.1", "Claude-User", Some("c2")),
+        ];
+        let attempts = group(&steps);
+        assert_eq!(attempts.len(), 2, "{attempts:?}");
+        assert_eq!(attempts[0].outcome(), Step::TokenIssued);
+        assert_eq!(attempts[0].steps.len(), 2);
     }
 
     #[test]
