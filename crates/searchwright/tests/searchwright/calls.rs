@@ -74,7 +74,14 @@ fn exit_codes_tell_what_happened() {
     User::new()
         .with("SEARCHWRIGHT_URL", &server.url)
         .run(&["me", "get"])
-        .refuses(3, &["there is no credential", "hint: set SEARCHWRIGHT_KEY"]);
+        .refuses(
+            3,
+            &[
+                "there is no credential",
+                "hint: sign in with `searchwright login`",
+                "SEARCHWRIGHT_KEY",
+            ],
+        );
     let nobody = User::new()
         .with("SEARCHWRIGHT_URL", "http://127.0.0.1:1")
         .with("SEARCHWRIGHT_KEY", &key);
