@@ -131,6 +131,22 @@ impl Connection {
             (
                 None,
                 Some(Profile {
+                    tokens: Some(_),
+                    url: own,
+                    ..
+                }),
+            ) if own != url.trim_end_matches('/').trim_end_matches("/v1") => {
+                return Err(CliError::new(
+                    Exit::Usage,
+                    format!(
+                        "the sign-in of profile {name:?} is for {own}, and its tokens are sent nowhere else"
+                    ),
+                )
+                .hint("sign in to the other server with `searchwright login --url URL --profile NAME`"));
+            }
+            (
+                None,
+                Some(Profile {
                     tokens: Some(tokens), ..
                 }),
             ) if tokens.is_fresh() => tokens.access_token,
@@ -300,7 +316,7 @@ impl ProfileCommand {
     }
 }
 
-/// What a list shows of a credential.
+/// The part of a credential that a list shows.
 fn shown(profile: &Profile) -> String {
     match (&profile.key, &profile.tokens) {
         (Some(key), _) => format!("{}…", key.get(..12).unwrap_or_default()),

@@ -54,7 +54,7 @@ pub struct DeviceAuthorization {
     pub user_code: String,
     /// Page on which it is entered.
     pub verification_uri: String,
-    /// The same page with the code filled in.
+    /// Address of the page with the code filled in.
     pub verification_uri_complete: String,
     /// Seconds for which the codes are valid.
     pub expires_in: u64,

@@ -131,15 +131,20 @@ fn end(child: Child, mut err: BufReader<ChildStderr>) -> Outcome {
     outcome
 }
 
+/// Signs a user in by a browser in which the person decides so.
+fn log_in(user: &User, server: &Serving, decision: &str) -> Outcome {
+    let login = ["login", "--no-browser", "--url", &server.url];
+    let mut child = user.command(&login).spawn().unwrap();
+    let (err, page) = begin(&mut child, "/oauth/authorize?");
+    Browser::sign_in(server).decide(server, &page, decision);
+    end(child, err)
+}
+
 #[test]
 fn person_signs_in_with_a_browser_and_out_again() {
     let (_operator, server) = installation();
     let user = User::new();
-    let login = ["login", "--no-browser", "--url", &server.url];
-    let mut child = user.command(&login).spawn().unwrap();
-    let (err, page) = begin(&mut child, "/oauth/authorize?");
-    Browser::sign_in(&server).decide(&server, &page, "allow");
-    let done = end(child, err);
+    let done = log_in(&user, &server, "allow");
     assert_eq!(done.code, 0, "{done:?}");
     assert!(done.out.contains("example.com"), "{done:?}");
     let me = user.run(&["whoami", "--json"]).json();
@@ -154,6 +159,10 @@ fn person_signs_in_with_a_browser_and_out_again() {
         let mode = std::fs::metadata(&file).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
     }
+    user.run(&["whoami", "--url", "http://127.0.0.1:1"])
+        .refuses(2, &["sent nowhere else", &server.url]);
+    let same = format!("{}/v1/", server.url);
+    assert_eq!(user.run(&["whoami", "--url", &same]).code, 0, "the same server");
     assert_eq!(user.run(&["logout"]).code, 0);
     user.run(&["whoami"]).refuses(3, &["login"]);
 }
@@ -162,13 +171,7 @@ fn person_signs_in_with_a_browser_and_out_again() {
 fn declining_ends_the_sign_in() {
     let (_operator, server) = installation();
     let user = User::new();
-    let mut child = user
-        .command(&["login", "--no-browser", "--url", &server.url])
-        .spawn()
-        .unwrap();
-    let (err, page) = begin(&mut child, "/oauth/authorize?");
-    Browser::sign_in(&server).decide(&server, &page, "deny");
-    let done = end(child, err);
+    let done = log_in(&user, &server, "deny");
     assert_eq!((done.code, done.out.as_str()), (3, ""), "{done:?}");
     assert!(done.err.contains("declined"), "{done:?}");
     assert!(!user.path(".config/searchwright/profiles.toml").exists());
@@ -178,13 +181,7 @@ fn declining_ends_the_sign_in() {
 fn expired_token_is_refreshed_once_by_commands_that_run_at_once() {
     let (_operator, server) = installation();
     let user = User::new();
-    let mut child = user
-        .command(&["login", "--no-browser", "--url", &server.url])
-        .spawn()
-        .unwrap();
-    let (err, page) = begin(&mut child, "/oauth/authorize?");
-    Browser::sign_in(&server).decide(&server, &page, "allow");
-    assert_eq!(end(child, err).code, 0);
+    assert_eq!(log_in(&user, &server, "allow").code, 0);
     // The profile believes that the token has ended.
     let file = user.path(".config/searchwright/profiles.toml");
     let text = std::fs::read_to_string(&file).unwrap();
@@ -206,4 +203,43 @@ fn expired_token_is_refreshed_once_by_commands_that_run_at_once() {
     let refreshed = std::fs::read_to_string(&file).unwrap();
     assert_ne!(refreshed, text);
     assert_eq!(user.run(&["whoami"]).code, 0, "the family lives");
+}
+
+#[test]
+fn person_signs_in_with_a_code_on_another_machine() {
+    let (_operator, server) = installation();
+    let user = User::new();
+    let mut child = user
+        .command(&["login", "--device", "--url", &server.url])
+        .spawn()
+        .unwrap();
+    let (err, page) = begin(&mut child, "user_code=");
+    let mut browser = Browser::sign_in(&server);
+    let (_, text) = browser.ask("GET", &page, None);
+    let field = |text: &str, name: &str| {
+        let tags = text
+            .split('<')
+            .filter(|tag| tag.contains(&format!("name=\"{name}\"")));
+        let value = tags.filter_map(|tag| tag.split_once("value=\"")).next();
+        let (_, rest) = value.unwrap_or_else(|| panic!("no {name}: {text}"));
+        rest.split('"').next().unwrap().to_owned()
+    };
+    let form = format!(
+        "csrf={}&user_code={}",
+        field(&text, "csrf"),
+        field(&text, "user_code")
+    );
+    let device = format!("{}/device", server.url);
+    let (_, text) = browser.ask("POST", &device, Some(&form));
+    let form = format!("{form}&decision=allow");
+    assert!(text.contains("name=\"decision\""), "{text}");
+    let (_, text) = browser.ask("POST", &device, Some(&form));
+    assert!(!text.contains("name=\"decision\""), "{text}");
+    let done = end(child, err);
+    assert_eq!(done.code, 0, "{done:?}");
+    let scopes = user.run(&["whoami", "--json"]).json()["authorization"]["scopes"].to_string();
+    assert!(
+        scopes.contains("keywords:write") && !scopes.contains("content:publish"),
+        "{scopes}"
+    );
 }
