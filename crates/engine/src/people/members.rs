@@ -336,13 +336,23 @@ fn check_invited(invitation: &Invitation, email: &str) -> Result<()> {
     }
 }
 
-/// Uses up an invitation.
+/// Uses up an invitation. It counts only while the person who made it may invite: somebody who was removed has no way back by a
+/// link of their own.
 async fn join(
     tx: &mut Tx,
     invitation: &Invitation,
     user: UserId,
     now: searchwright_contract::Instant,
 ) -> Result<()> {
+    if let Some(inviter) = invitation.invited_by {
+        let is_disabled = users::find(tx, inviter)
+            .await?
+            .is_none_or(|user| user.disabled_at.is_some());
+        let may_invite = need_role(tx, invitation.workspace, inviter, invitation.role).await;
+        if is_disabled || may_invite.is_err() {
+            return Err(invitation_gone());
+        }
+    }
     // Of two at once, one deletes it.
     if !invitations::delete(tx, invitation.workspace, invitation.id).await? {
         return Err(invitation_gone());

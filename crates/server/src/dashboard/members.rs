@@ -79,7 +79,7 @@ fn no_project() -> Response<Body> {
     )
 }
 
-/// What is said beside the members.
+/// Remarks beside the members.
 #[derive(Default)]
 struct Said<'a> {
     link: Option<String>,

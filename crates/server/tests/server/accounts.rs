@@ -564,6 +564,28 @@ async fn invitation_makes_a_member_once(database: &str) {
     );
     ann.send(&path, &[("csrf", &csrf)]).await;
     assert_eq!(third.open(&link).await.status, 404);
+    // Somebody who was removed does not come back by a link of their own.
+    let cleo = add(&bench, "cleo@example.com", Role::Admin).await;
+    let hers = Browser::new(&bench);
+    let form_token = hers.sign_in("cleo@example.com", PASSWORD).await.field("csrf");
+    let path = format!("{}/invite", members_path(&bench));
+    let kept = hers
+        .send(&path, &[("csrf", &form_token), ("role", "admin")])
+        .await;
+    let kept = invitation(&kept);
+    ann.send(
+        &format!("{}/{cleo}/remove", members_path(&bench)),
+        &[("csrf", &csrf)],
+    )
+    .await;
+    let back = hers
+        .send(&format!("{kept}/accept"), &[("csrf", &form_token)])
+        .await;
+    assert_eq!(back.status, 404, "{}", back.text);
+    assert_eq!(
+        third.send(&kept, &form("eve@example.com", PASSWORD)).await.status,
+        404
+    );
     let link = invitation(&invite("viewer", "").await);
     bench.clock.advance(7 * 86_400_000);
     assert_eq!(third.open(&link).await.status, 404);
