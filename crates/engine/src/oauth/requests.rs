@@ -171,8 +171,9 @@ impl Engine {
         Ok(token)
     }
 
-    /// Carries out the decision of a person, who allows `scopes` of those requested, or none. A form that is sent twice has the
-    /// decision of the first time. `None` if its code was used meanwhile, or if the form is too old.
+    /// Carries out the decision of a person, who allows `scopes` of those requested, or none. Of a form that
+    /// is sent twice, the last decision counts, except that declined stays declined. `None` if the client has come for its tokens
+    /// meanwhile, or if the form is too old.
     pub async fn decide(
         &self,
         token: &str,
@@ -220,17 +221,15 @@ impl Engine {
             match decision {
                 ConsentDecision::Open => {}
                 ConsentDecision::Declined => return Ok(Some((pending, false))),
-                // A second click before the first answer arrives: the browser follows only the last answer, so the code in the
-                // first is replaced, unless the client has it already.
+                // Sent again before the first answer arrived, or after going back: the browser follows only the last answer, and
+                // what the person chose last counts, unless the client has come for its tokens.
                 ConsentDecision::Allowed(grant) => {
-                    let is_in_force = oauth_grants::lock(tx, grant)
-                        .await?
-                        .is_some_and(|grant| grant.revoked_at.is_none());
-                    if !is_in_force || !oauth_grants::withdraw_codes(tx, grant).await? {
+                    oauth_grants::lock(tx, grant).await?;
+                    if !oauth_grants::withdraw_codes(tx, grant).await?
+                        || !oauth_grants::revoke(tx, grant, "the person decided again", now).await?
+                    {
                         return Ok(None);
                     }
-                    oauth_grants::create_code(tx, &ids.code, &code(grant)).await?;
-                    return Ok(Some((pending, true)));
                 }
             }
             let allowed = wanted.and_then(|wanted| allowed_scopes(&pending.scopes, &wanted));

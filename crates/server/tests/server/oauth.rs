@@ -903,7 +903,7 @@ async fn consent_that_is_sent_twice_leads_back_twice(database: &str) {
     let (first, second) = tokio::join!(agent.decide(&page, "allow"), agent.decide(&page, "allow"));
     assert_eq!((first.status, second.status), (303, 303), "{}", second.text);
     // A browser follows the last answer; here the order is not known. One code is live, and it is one grant.
-    let third = agent.decide(&page, "deny").await;
+    let third = agent.decide(&page, "allow").await;
     let code = parameters(&third)["code"].clone();
     for replaced in [&first, &second] {
         refused(
@@ -920,6 +920,16 @@ async fn consent_that_is_sent_twice_leads_back_twice(database: &str) {
     assert_eq!(agent.status(&tokens.json()["access_token"]).await, 200);
     let account = agent.browser.open("/account").await;
     assert_eq!(account.text.matches("/revoke\"").count(), 1, "{}", account.text);
+    // Going back and declining takes back what was allowed.
+    let page = agent.browser.open(&agent.request(&[])).await;
+    let allowed = agent.decide(&page, "allow").await;
+    let declined = agent.decide(&page, "deny").await;
+    assert_eq!(parameters(&declined)["error"], "access_denied");
+    refused(
+        &agent.redeem(&parameters(&allowed)["code"], &[]).await,
+        400,
+        "invalid_grant",
+    );
     // Declined stays declined.
     let page = agent.browser.open(&agent.request(&[])).await;
     for decision in ["deny", "deny", "allow"] {
