@@ -14,7 +14,7 @@ const MAX_WAITING: usize = 1_000;
 const MAX_RECENT: usize = 10_000;
 /// Time in which the same step of the same program is recorded once.
 const SAME_MILLIS: i64 = 60_000;
-/// The same for calls with a token, which are many.
+/// Time in which the calls of a program with its token are recorded once: they are many.
 const SAME_CALL_MILLIS: i64 = 3_600_000;
 /// Time between two steps of one attempt, at most.
 const ATTEMPT_MILLIS: i64 = 30 * 60_000;
@@ -298,8 +298,10 @@ fn is_same_program(a: &ConnectionStep, b: &ConnectionStep) -> bool {
     }
 }
 
-fn is_other_client(a: &ConnectionStep, b: &ConnectionStep) -> bool {
+/// Returns whether two steps are of different clients or of different people.
+fn is_of_others(a: &ConnectionStep, b: &ConnectionStep) -> bool {
     matches!((&a.client, &b.client), (Some(one), Some(other)) if one != other)
+        || matches!((a.user, b.user), (Some(one), Some(other)) if one != other)
 }
 
 /// Returns whether one of two steps may be of the browser that the program of the other opened: from the same address, where
@@ -332,8 +334,9 @@ pub fn group(steps: &[KnownStep]) -> Vec<Attempt> {
             groups.iter().rposition(|group| {
                 let mut steps = group.iter().map(|known| &known.step);
                 steps.any(|known| is_near(known, &step.step) && rule(known, &step.step))
-                    // An attempt is of one client, and a step that does not say which never joins two.
-                    && group.iter().all(|known| !is_other_client(&known.step, &step.step))
+                    // An attempt is of one client and one person, and a step that does not say of which never joins two.
+                    // Many people share a client: its id is the same for all who use the same program.
+                    && group.iter().all(|known| !is_of_others(&known.step, &step.step))
             })
         };
         // The surer rule first: several programs may be on one computer.
@@ -444,6 +447,51 @@ mod tests {
         assert_eq!(attempts.len(), 2, "{attempts:?}");
         assert_eq!(attempts[0].outcome(), Step::TokenIssued);
         assert_eq!(attempts[0].steps.len(), 2);
+    }
+
+    #[test]
+    fn people_with_the_same_program_do_not_see_each_other() {
+        let of = |number: u128, mut known: KnownStep| {
+            known.step.user = Some(UserId::from(uuid::Uuid::from_u128(number)));
+            known
+        };
+        let steps = [
+            of(
+                1,
+                step(
+                    0,
+                    Step::ConsentShown,
+                    "192.0.2.1",
+                    "Firefox",
+                    Some("https://a.example/c"),
+                ),
+            ),
+            of(
+                2,
+                step(
+                    1,
+                    Step::ConsentShown,
+                    "192.0.2.1",
+                    "Firefox",
+                    Some("https://a.example/c"),
+                ),
+            ),
+            of(
+                1,
+                step(
+                    2,
+                    Step::Allowed,
+                    "192.0.2.1",
+                    "Firefox",
+                    Some("https://a.example/c"),
+                ),
+            ),
+        ];
+        let attempts = group(&steps);
+        assert_eq!(attempts.len(), 2, "{attempts:?}");
+        for attempt in attempts {
+            assert!(attempt.people.iter().all(|person| *person == attempt.people[0]));
+        }
     }
 
     #[test]
