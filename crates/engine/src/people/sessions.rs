@@ -1,7 +1,7 @@
 //! Sessions of browsers: signing in with a password and the code of a second factor, and signing out.
 
 use searchwright_contract::{
-    Instant,
+    Code, Instant, Problem,
     ids::{SessionId, UserId},
 };
 use searchwright_store::{
@@ -159,7 +159,8 @@ impl Engine {
                 return Ok::<_, crate::Failure>(false);
             }
             if !second_factors::use_pending(tx, &pending).await? {
-                return Ok(false);
+                // Completed by another request meanwhile: rolled back, so that the code is not used up for nothing.
+                return Err(Problem::new(Code::InvalidState, "this sign-in was completed before").into());
             }
             throttle::succeed(tx, account, address).await?;
             open(tx, opened, former, now).await?;

@@ -37,6 +37,17 @@ static PASSKEYS: Asset = Asset {
     name: LazyLock::new(|| name("passkeys", PASSKEYS_TEXT, "js")),
 };
 
+impl Form {
+    /// The policy of an own page, which has the script or not.
+    pub fn own(has_script: bool) -> Self {
+        if has_script {
+            Self::OwnWithScript
+        } else {
+            Self::Own
+        }
+    }
+}
+
 /// Name of the script that signs in with passkeys and makes them.
 pub(crate) fn passkey_script() -> &'static str {
     &PASSKEYS.name

@@ -61,12 +61,7 @@ fn form(app: &App, status: StatusCode, entered: SignInEntry<'_>) -> Response<Bod
         wrong: entered.wrong,
         passkey_script,
     };
-    let policy = if passkey_script.is_some() {
-        Form::OwnWithScript
-    } else {
-        Form::Own
-    };
-    page::respond(status, &view, policy)
+    page::respond(status, &view, Form::own(passkey_script.is_some()))
 }
 
 /// Shows the form. To somebody who is signed in only if they are to sign in again.
@@ -253,6 +248,7 @@ pub(super) async fn passkey_challenge(State(app): State<Arc<App>>, request: Requ
 
 /// Signs in the person of a passkey.
 pub(super) async fn submit_passkey(State(app): State<Arc<App>>, request: Request<Body>) -> Response<Body> {
+    let from = peer(&request);
     let caller = session::caller(&request);
     let former = session::cookie(request.headers()).map(str::to_owned);
     let entered = match session::receive_from_anyone(&app, request).await {
@@ -263,6 +259,21 @@ pub(super) async fn submit_passkey(State(app): State<Arc<App>>, request: Request
     let Some(site) = passkey_site(&app) else {
         return page::see_other("/login");
     };
+    // A refused answer is written to the log of its account.
+    let limits = &app.settings.limits;
+    let standing = app
+        .strangers
+        .take(from, limits.strangers(), app.engine.clock.now());
+    if !standing.allowed {
+        let wrong = wait(standing.reset);
+        let entered = SignInEntry {
+            next,
+            wrong: Some(&wrong),
+            ..SignInEntry::default()
+        };
+        let refused = form(&app, StatusCode::TOO_MANY_REQUESTS, entered);
+        return with_retry_after(refused, standing.reset);
+    }
     let credential = entered.get("credential");
     let outcome = app
         .engine

@@ -131,7 +131,8 @@ async fn view(app: &App, visitor: &Visitor, status: StatusCode, wrong: Option<&s
         passkey_script: passkey_site(app).map(|_| page::passkey_script()),
         wrong,
     };
-    page::respond(status, &view, Form::OwnWithScript)
+    let has_script = view.passkey_script.is_some() && view.is_recent;
+    page::respond(status, &view, Form::own(has_script))
 }
 
 async fn show(State(app): State<Arc<App>>, request: Request<Body>) -> Response<Body> {
