@@ -15,7 +15,7 @@ use std::{
 
 use axum::{Router, body::Body};
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Request, Response, header};
+use http::{HeaderMap, HeaderValue, Request, Response, Version, header};
 use http_body_util::{BodyExt as _, Limited};
 use hyper::body::{Body as _, Frame, Incoming, SizeHint};
 use hyper_util::{
@@ -174,6 +174,8 @@ pub fn serve(
                 async move {
                     let unread = Unread::default();
                     let is_small = is_small(request.headers());
+                    // A connection of HTTP/2 goes on after a stream that nobody read.
+                    let may_cut = request.version() < Version::HTTP_2;
                     let chunked = request.headers().contains_key(header::TRANSFER_ENCODING);
                     let mut request = request.map(|body| Body::new(Lent::new(body, &unread)));
                     request.extensions_mut().insert(Peer(address.ip()));
@@ -182,7 +184,7 @@ pub fn serve(
                         Some(body) => !is_small || !read_on(body).await,
                         None => false,
                     };
-                    if let (true, Ok(answer)) = (chunked || is_cut, &mut answer) {
+                    if let (true, Ok(answer)) = (chunked || (is_cut && may_cut), &mut answer) {
                         // A chunked body may have carried a Content-Length too, which somebody before us may have believed:
                         // what follows on the connection could be anyone's (RFC 9112, 6.1). After a body that nobody
                         // reads, the connection ends, and a client that is not told would lose its next request (9.6).

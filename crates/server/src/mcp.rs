@@ -113,8 +113,15 @@ async fn authenticate(State(app): State<Arc<App>>, request: Request<Body>, next:
                 Ok(body) => body,
                 Err(problem) => return answer::problem(&app, &request_id, Door::Mcp, "/mcp", problem, None),
             };
-            if let Some(problem) = step_up(&app, &credential, &body) {
-                return answer::problem(&app, &request_id, Door::Mcp, "/mcp", problem, None);
+            if let Some((endpoint, problem)) = step_up(&app, &credential, &body) {
+                let (problem, standing) = match operations::limit(&app, endpoint, &credential) {
+                    Ok(standing) => (problem, Some(standing)),
+                    Err(refusal) => {
+                        let mut standing = None;
+                        (*refusal.shown(&mut standing).0, standing)
+                    }
+                };
+                return answer::problem(&app, &request_id, Door::Mcp, "/mcp", problem, standing);
             }
             parts.extensions.insert(credential);
             let request = Request::from_parts(parts, Body::from(body));
@@ -219,11 +226,11 @@ struct CalledTool<'a> {
 
 /// Returns the refusal of a call for which a token lacks the scope. It is answered as HTTP, not as a result of the tool: only from
 /// the challenge do clients learn that they can ask the person for more.
-fn step_up(app: &App, credential: &Credential, body: &[u8]) -> Option<Problem> {
+fn step_up<'a>(app: &'a App, credential: &Credential, body: &[u8]) -> Option<(&'a Endpoint, Problem)> {
     let called: Called<'_> = serde_json::from_slice(body).ok()?;
     let name = called.params?.name.filter(|_| called.method == "tools/call")?;
     let endpoint = app.engine.endpoints.iter().find(|e| tool_name(e) == name)?;
-    credential.lacks_scope(endpoint.meta.scope)
+    Some((endpoint, credential.lacks_scope(endpoint.meta.scope)?))
 }
 
 impl Tools {
