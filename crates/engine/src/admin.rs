@@ -3,6 +3,7 @@
 pub mod checks;
 pub mod limits;
 mod oauth_apps;
+pub mod oauth_clients;
 pub mod people;
 pub mod providers;
 

@@ -4,6 +4,7 @@ mod checks;
 mod integrations;
 mod limits;
 mod oauth_apps;
+mod oauth_clients;
 mod people;
 mod providers;
 mod sealing_key;
@@ -20,6 +21,7 @@ use self::{
     integrations::IntegrationCommand,
     limits::{BudgetCommand, QuotaCommand},
     oauth_apps::OauthAppCommand,
+    oauth_clients::OauthClientCommand,
     people::{AutonomyCommand, MemberCommand, UserCommand, WorkspaceCommand},
     providers::ProviderCommand,
     sealing_key::SealingKeyCommand,
@@ -75,6 +77,11 @@ pub enum AdminCommand {
     OauthApp {
         #[command(subcommand)]
         command: OauthAppCommand,
+    },
+    /// Programs that connect to this server with a secret.
+    OauthClient {
+        #[command(subcommand)]
+        command: OauthClientCommand,
     },
     /// Keys that encrypt stored secrets.
     SealingKey {
@@ -204,6 +211,7 @@ pub async fn run(command: AdminCommand, json: bool) -> Result<Exit, CliError> {
         AdminCommand::Provider { command } => providers::run(command, json).await,
         AdminCommand::Integration { command } => integrations::run(command, json).await,
         AdminCommand::OauthApp { command } => oauth_apps::run(command, json).await,
+        AdminCommand::OauthClient { command } => oauth_clients::run(command, json).await,
         AdminCommand::SealingKey { command } => sealing_key::run(command, json).await,
         AdminCommand::Quota { command } => limits::quota(command, json).await,
         AdminCommand::Budget { command } => limits::budget(command, json).await,

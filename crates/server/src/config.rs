@@ -5,11 +5,12 @@ mod flags;
 mod limits;
 
 use std::{
-    net::SocketAddr,
+    net::{IpAddr, SocketAddr},
     path::{Path, PathBuf},
 };
 
 pub use flags::Flags;
+use ipnet::IpNet;
 pub use limits::Limits;
 use searchwright_outbound::AllowOutbound;
 use serde::{Deserialize, Serialize};
@@ -42,6 +43,8 @@ pub struct Settings {
     pub public_url: String,
     /// URL of MCP.
     pub mcp_url: String,
+    /// Reverse proxies whose `X-Forwarded-For` counts.
+    pub trusted_proxies: Vec<String>,
     /// Private addresses that may be reached.
     pub allow_outbound: Vec<String>,
     /// Migrate at start.
@@ -103,9 +106,23 @@ impl Settings {
         (self.listen, self.mcp_listen) = (api, mcp);
     }
 
+    /// Networks of the reverse proxies whose `X-Forwarded-For` counts.
+    pub fn proxies(&self) -> Result<Vec<IpNet>, ConfigError> {
+        let parse = |text: &String| {
+            let address = text.parse::<IpAddr>().map(IpNet::from);
+            address.or_else(|_| text.parse()).map_err(|_| {
+                ConfigError(format!(
+                    "trusted_proxies: {text:?} is neither an address nor a network such as 10.0.0.0/8"
+                ))
+            })
+        };
+        self.trusted_proxies.iter().map(parse).collect()
+    }
+
     fn check(&self) -> Result<(), ConfigError> {
         let fail = |name: &str, why: String| Err(ConfigError(format!("{name}: {why}")));
         self.allowed()?;
+        self.proxies()?;
         for (name, text) in [("public_url", &self.public_url), ("mcp_url", &self.mcp_url)] {
             let good = url::Url::parse(text)
                 .is_ok_and(|u| matches!(u.scheme(), "http" | "https") && u.query().is_none());
@@ -232,6 +249,7 @@ mod tests {
             ("database_url=mysql://x", "database_url"),
             ("listen=here", "listen"),
             ("public_url=ftp://x", "public_url"),
+            ("trusted_proxies=[\"10.0.0.0/33\"]", "trusted_proxies"),
             ("metrics_listen=9100", "metrics_listen"),
             ("nonsense", "nonsense"),
         ] {

@@ -22,6 +22,7 @@ use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
     server::{conn::auto::Builder, graceful::GracefulShutdown},
 };
+use ipnet::IpNet;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tower_service::Service as _;
@@ -41,6 +42,43 @@ const GRACE: Duration = Duration::from_secs(25);
 /// The address a request came from, in its extensions.
 #[derive(Clone, Copy, Debug)]
 pub struct Peer(pub IpAddr);
+
+/// Returns the address of the client: the last in `X-Forwarded-For` that is not a trusted proxy. What stands before it, the client
+/// may have written itself.
+fn client_address(peer: IpAddr, headers: &HeaderMap, proxies: &[IpNet]) -> IpAddr {
+    let is_proxy = |address: IpAddr| {
+        let address = address.to_canonical();
+        proxies.iter().any(|network| network.contains(&address))
+    };
+    if proxies.is_empty() || !is_proxy(peer) {
+        return peer;
+    }
+    let hops: Vec<&str> = headers
+        .get_all("x-forwarded-for")
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .map(str::trim)
+        .collect();
+    let mut client = peer;
+    for hop in hops.iter().rev() {
+        let Some(address) = hop_address(hop) else {
+            return client;
+        };
+        client = address;
+        if !is_proxy(address) {
+            return client;
+        }
+    }
+    client
+}
+
+/// Reads an address with or without a port, IPv6 with or without brackets.
+fn hop_address(hop: &str) -> Option<IpAddr> {
+    let bare = hop.trim_start_matches('[').trim_end_matches(']');
+    let address = bare.parse().ok();
+    address.or_else(|| Some(hop.parse::<SocketAddr>().ok()?.ip()))
+}
 
 /// Body of a request that its handler dropped before the end.
 #[derive(Clone, Default)]
@@ -133,6 +171,7 @@ pub fn serve(
     listener: TcpListener,
     router: Router,
     headers: Duration,
+    proxies: Arc<[IpNet]>,
     stop: CancellationToken,
 ) -> impl Future<Output = ()> + Send {
     let mut builder = Builder::new(TokioExecutor::new());
@@ -165,12 +204,13 @@ pub fn serve(
                 }
             };
             let _ = stream.set_nodelay(true);
-            let router = router.clone();
+            let (router, proxies) = (router.clone(), proxies.clone());
             let begun = Arc::new(AtomicBool::new(false));
             let begins = begun.clone();
             let service = hyper::service::service_fn(move |request: Request<Incoming>| {
                 begins.store(true, Ordering::Release);
                 let mut router = router.clone();
+                let peer = client_address(address.ip(), request.headers(), &proxies);
                 async move {
                     let unread = Unread::default();
                     let is_small = is_small(request.headers());
@@ -178,7 +218,7 @@ pub fn serve(
                     let may_cut = request.version() < Version::HTTP_2;
                     let chunked = request.headers().contains_key(header::TRANSFER_ENCODING);
                     let mut request = request.map(|body| Body::new(Lent::new(body, &unread)));
-                    request.extensions_mut().insert(Peer(address.ip()));
+                    request.extensions_mut().insert(Peer(peer));
                     let mut answer: Result<Response<Body>, Infallible> = router.call(request).await;
                     let is_cut = match unread.take() {
                         Some(body) => !is_small || !read_on(body).await,
@@ -218,6 +258,49 @@ pub fn serve(
         drop(listener);
         if tokio::time::timeout(GRACE, graceful.shutdown()).await.is_err() {
             tracing::warn!("some requests were cut off at shutdown");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn client_is_the_last_address_that_is_no_proxy() {
+        let proxies: Vec<IpNet> = ["127.0.0.1/32", "10.0.0.0/8", "fd00::/8"]
+            .map(|text| text.parse().unwrap())
+            .to_vec();
+        let read = |peer: &str, lines: &[&'static str]| {
+            let headers = lines
+                .iter()
+                .map(|line| {
+                    (
+                        http::HeaderName::from_static("x-forwarded-for"),
+                        HeaderValue::from_static(line),
+                    )
+                })
+                .collect();
+            client_address(peer.parse().unwrap(), &headers, &proxies).to_string()
+        };
+        let cases: [(&str, &[&'static str], &str); 10] = [
+            ("192.0.2.1", &["198.51.100.7"], "192.0.2.1"),
+            ("127.0.0.1", &[], "127.0.0.1"),
+            ("127.0.0.1", &["198.51.100.7"], "198.51.100.7"),
+            ("127.0.0.1", &["203.0.113.9, 198.51.100.7"], "198.51.100.7"),
+            (
+                "127.0.0.1",
+                &["203.0.113.9", "198.51.100.7, 10.1.2.3"],
+                "198.51.100.7",
+            ),
+            ("127.0.0.1", &["10.0.0.9, 10.1.2.3"], "10.0.0.9"),
+            ("127.0.0.1", &["198.51.100.7:4321"], "198.51.100.7"),
+            ("fd00::1", &["[2001:db8::7]:443"], "2001:db8::7"),
+            ("127.0.0.1", &["198.51.100.7, unknown"], "127.0.0.1"),
+            ("::ffff:10.1.1.1", &["198.51.100.7"], "198.51.100.7"),
+        ];
+        for (peer, lines, client) in cases {
+            assert_eq!(read(peer, lines), client, "{peer} {lines:?}");
         }
     }
 }

@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use ipnet::IpNet;
 use searchwright_contract::Clock;
 use searchwright_engine::{Engine, audits, audits::CrawlSettings, jobs::worker::Worker};
 use searchwright_store::{
@@ -96,10 +97,19 @@ pub async fn start_with(mut settings: Settings, clock: Clock) -> Result<Server, 
         tracing::info!(allowed, "outbound requests to a private address are allowed");
     }
     engine.publish_with(open::publishing(&settings, vec![addresses.api, addresses.mcp])?);
+    let proxies: Arc<[IpNet]> = settings.proxies()?.into();
     let app = Arc::new(App::new(settings, engine.clone()));
     let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
     let headers = Duration::from_millis(app.settings.limits.headers_ms);
-    let open = |listener, router| tasks.spawn(listen::serve(listener, router, headers, stop.clone()));
+    let open = |listener, router| {
+        tasks.spawn(listen::serve(
+            listener,
+            router,
+            headers,
+            proxies.clone(),
+            stop.clone(),
+        ))
+    };
     open(api, router(app.clone()));
     open(mcp, mcp::router(app.clone()));
     if let Some(listener) = metrics {

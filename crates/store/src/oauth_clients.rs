@@ -1,4 +1,5 @@
-//! OAuth clients of this server: built in, registered (RFC 7591), or described by a document at the URL that is their id.
+//! OAuth clients of this server: built in, created by the operator, registered (RFC 7591), or described by a document at the URL
+//! that is their id.
 
 use searchwright_contract::Instant;
 
@@ -9,6 +10,8 @@ use crate::{Cells, Json, Result, Tx, sql};
 pub enum ClientKind {
     /// Part of this program, such as the command line.
     BuiltIn,
+    /// Created by the operator; it has a secret.
+    Created,
     /// Registered itself.
     Registered,
     /// Publishes a metadata document.
@@ -19,6 +22,7 @@ impl ClientKind {
     const fn as_str(self) -> &'static str {
         match self {
             Self::BuiltIn => "built_in",
+            Self::Created => "created",
             Self::Registered => "registered",
             Self::Document => "document",
         }
@@ -29,7 +33,7 @@ impl std::str::FromStr for ClientKind {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        [Self::BuiltIn, Self::Registered, Self::Document]
+        [Self::BuiltIn, Self::Created, Self::Registered, Self::Document]
             .into_iter()
             .find(|kind| kind.as_str() == text)
             .ok_or_else(|| format!("{text} is no kind of client"))
@@ -129,6 +133,27 @@ pub async fn count_registered(tx: &mut Tx) -> Result<u64> {
         .await
 }
 
+/// Returns the clients that the operator created, oldest first.
+pub async fn list_created(tx: &mut Tx) -> Result<Vec<OauthClient>> {
+    sql("SELECT id, kind, name, redirect_uris, may_refresh, secret_digest, fresh_until, consented_at, created_at
+         FROM oauth_clients WHERE kind = 'created' ORDER BY created_at, id")
+    .fetch_all(tx, client)
+    .await
+}
+
+/// Deletes a client that the operator created, with its grants. Returns `false` if there is no such client.
+pub async fn delete_created(tx: &mut Tx, id: &str) -> Result<bool> {
+    sql("DELETE FROM oauth_grants WHERE client_id IN (SELECT id FROM oauth_clients WHERE id = $1 AND kind = 'created')")
+        .bind(id)
+        .execute(tx)
+        .await?;
+    let deleted = sql("DELETE FROM oauth_clients WHERE id = $1 AND kind = 'created'")
+        .bind(id)
+        .execute(tx)
+        .await?;
+    Ok(deleted > 0)
+}
+
 /// Records that a person consented.
 pub async fn mark_consented(tx: &mut Tx, id: &str, now: Instant) -> Result<()> {
     sql("UPDATE oauth_clients SET consented_at = $2 WHERE id = $1 AND consented_at IS NULL")
@@ -139,9 +164,9 @@ pub async fn mark_consented(tx: &mut Tx, id: &str, now: Instant) -> Result<()> {
     Ok(())
 }
 
-/// Deletes clients that were created before `oldest` and never got a consent, except those built in.
+/// Deletes clients that were created before `oldest` and never got a consent, except those built in or created by the operator.
 pub async fn delete_unused(tx: &mut Tx, oldest: Instant) -> Result<u64> {
-    sql("DELETE FROM oauth_clients WHERE consented_at IS NULL AND kind <> 'built_in' AND created_at < $1")
+    sql("DELETE FROM oauth_clients WHERE consented_at IS NULL AND kind IN ('registered', 'document') AND created_at < $1")
         .bind(oldest)
         .execute(tx)
         .await

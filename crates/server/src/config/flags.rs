@@ -33,6 +33,14 @@ pub struct Flags {
     /// Public URL of the MCP server.
     #[arg(long, env = "MCP_URL", value_name = "URL")]
     pub mcp_url: Option<String>,
+    /// Reverse proxy whose X-Forwarded-For counts: an address or a network.
+    #[arg(
+        long = "trusted-proxy",
+        env = "SEARCHWRIGHT_TRUSTED_PROXIES",
+        value_name = "ADDRESS",
+        value_delimiter = ','
+    )]
+    pub trusted_proxies: Vec<String>,
     /// Private address that outbound requests may reach: PURPOSE=HOST:PORT.
     #[arg(
         long,
@@ -105,6 +113,8 @@ impl Settings {
         set(&mut self.log.format, flags.log_format.as_ref());
         self.allow_outbound
             .extend(flags.allow_outbound.iter().filter(|a| !a.is_empty()).cloned());
+        self.trusted_proxies
+            .extend(flags.trusted_proxies.iter().filter(|p| !p.is_empty()).cloned());
         self.auto_migrate &= !flags.no_auto_migrate;
         self.bound(self.listen, self.mcp_listen);
         self.public_url = self.public_url.trim_end_matches('/').to_owned();

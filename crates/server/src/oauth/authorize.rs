@@ -36,6 +36,8 @@ struct Consent<'a> {
     redirect_host: String,
     is_on_loopback: bool,
     is_verified: bool,
+    /// Created by the operator of this server, who gave it its name.
+    is_of_operator: bool,
     resource: &'a str,
     groups: Vec<Group>,
     /// Permissions that were not asked for, and that the person may add: many programs ask only for reading, and cannot ask for
@@ -179,11 +181,12 @@ async fn consent(app: &App, asked: &AuthorizationRequest, visitor: &Visitor) -> 
         client_name: &client.name,
         client_host: match client.kind {
             ClientKind::Document => redirects::host(&client.id),
-            ClientKind::BuiltIn | ClientKind::Registered => String::new(),
+            ClientKind::BuiltIn | ClientKind::Created | ClientKind::Registered => String::new(),
         },
         redirect_host: redirects::host(&asked.redirect_uri),
         is_on_loopback: redirects::is_on_loopback(&asked.redirect_uri),
         is_verified: client.kind == ClientKind::BuiltIn,
+        is_of_operator: client.kind == ClientKind::Created,
         resource: &asked.resource,
         groups: groups(&asked.scopes),
         more: groups(&not_asked(&asked.scopes)),

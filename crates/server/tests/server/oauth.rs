@@ -25,6 +25,7 @@ on_both!(
     identical_registrations_are_one,
     consent_that_is_sent_twice_leads_back_twice,
     missing_scope_at_mcp_is_a_challenge,
+    client_with_a_secret_looks_tokens_up,
 );
 
 const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
@@ -977,4 +978,65 @@ async fn missing_scope_at_mcp_is_a_challenge(database: &str) {
     assert_eq!(bench.keywords().await, ["ferns"]);
     // A tool that does not exist is the protocol's to refuse.
     assert_eq!(ask(&few["access_token"], "nothing").await.status(), 200);
+}
+
+async fn client_with_a_secret_looks_tokens_up(database: &str) {
+    let bench = Bench::on(database, &[]).await;
+    let mut agent = Agent::new(&bench, Role::Owner).await;
+    let token = agent.tokens(&[]).await["access_token"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let engine = &bench.server.app.engine;
+    assert!(
+        engine
+            .create_oauth_client("x", vec!["http://a.example/cb".to_owned()])
+            .await
+            .is_err()
+    );
+    let created = engine
+        .create_oauth_client("Gateway", vec![REDIRECT.to_owned()])
+        .await
+        .unwrap();
+    let look = async |secret: &str| {
+        let form = [
+            ("token", &*token),
+            ("client_id", &*created.client_id),
+            ("client_secret", secret),
+        ];
+        post_form(&bench, "/oauth/introspect", &form).await
+    };
+    let found = look(&created.client_secret).await.json();
+    assert_eq!(
+        (&found["active"], &found["client_id"]),
+        (&json!(true), &json!(agent.client)),
+        "{found}"
+    );
+    refused(&look("swx_wrong").await, 401, "invalid_client");
+    let public = [("token", &*token), ("client_id", &*agent.client)];
+    refused(
+        &post_form(&bench, "/oauth/introspect", &public).await,
+        401,
+        "invalid_client",
+    );
+    // It connects people too, and needs its secret for their tokens.
+    agent.client = created.client_id.clone();
+    let page = agent.browser.open(&agent.request(&[])).await;
+    assert!(
+        page.text.contains("The operator of this server set up"),
+        "{}",
+        page.text
+    );
+    let code = agent.consent(&[]).await["code"].clone();
+    refused(&agent.redeem(&code, &[]).await, 401, "invalid_client");
+    let tokens = agent
+        .redeem(&code, &[("client_secret", &created.client_secret)])
+        .await;
+    assert_eq!(tokens.status, 200, "{tokens:?}");
+    bench.clock.advance(8 * 86_400_000);
+    engine.delete_expired_authorizations().await.unwrap();
+    assert_eq!(look(&created.client_secret).await.status, 200, "it stays");
+    engine.delete_oauth_client(&created.client_id).await.unwrap();
+    refused(&look(&created.client_secret).await, 401, "invalid_client");
+    assert!(engine.delete_oauth_client(&agent.client).await.is_err());
 }

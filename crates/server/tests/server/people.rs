@@ -14,6 +14,7 @@ on_both!(
     first_account_is_set_up_by_a_link_that_works_once,
     person_signs_in_and_out,
     wrong_passwords_are_limited_after_a_restart_too,
+    clients_behind_a_proxy_are_told_apart,
     sessions_end_when_idle,
     sign_in_link_works_once,
 );
@@ -213,4 +214,38 @@ async fn sign_in_link_works_once(database: &str) {
     let late = format!("/login/{}", engine.create_sign_in_link(user).await.unwrap());
     bench.clock.advance(24 * 3_600_000 + 1);
     assert_eq!(Browser::new(&bench).open(&late).await.status, 404);
+}
+
+async fn clients_behind_a_proxy_are_told_apart(database: &str) {
+    let bench = Bench::on(database, &["trusted_proxies=[\"127.0.0.0/8\"]"]).await;
+    person(&bench, "ann@example.com", Role::Editor).await;
+    let from = |address: &str| {
+        let mut browser = Browser::new(&bench);
+        browser.origin.push(("x-forwarded-for", address.to_owned()));
+        browser
+    };
+    // One visitor tries many accounts until their address has to wait; what they write before it themselves counts nothing.
+    let sprayer = from("203.0.113.5, 198.51.100.7");
+    let mut last = 0;
+    for n in 0..11 {
+        last = sprayer
+            .sign_in(&format!("p{n}@example.com"), PASSWORD)
+            .await
+            .status;
+    }
+    assert_eq!(last, 429);
+    assert_eq!(
+        from("198.51.100.7")
+            .sign_in("ann@example.com", PASSWORD)
+            .await
+            .status,
+        429
+    );
+    let other = from("198.51.100.8");
+    let page = other.sign_in("ann@example.com", PASSWORD).await;
+    assert_eq!(page.status, 200, "{}", page.text);
+    assert!(
+        page.text.contains("198.51.100.8"),
+        "the log has the address of the client"
+    );
 }
