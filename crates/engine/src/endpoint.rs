@@ -94,6 +94,23 @@ struct CheckedCall {
 }
 
 impl Engine {
+    /// Returns the project of a call that the credential may make.
+    async fn admit(
+        &self,
+        meta: &Meta,
+        credential: &Credential,
+        arguments: &Value,
+    ) -> Result<Option<Arc<ProjectAccess>>> {
+        let project = self.enter(meta, credential, arguments).await?;
+        if let Some(problem) = credential.refusal(project.as_deref(), meta.scope) {
+            return Err(problem.into());
+        }
+        if let Some(project) = &project {
+            autonomy::check(self, credential, project, meta.scope).await?;
+        }
+        Ok(project)
+    }
+
     /// Calls an endpoint: project, scope, arguments, effect, in this order.
     pub async fn invoke(self: &Arc<Self>, endpoint: &Endpoint, invocation: Invocation) -> Result<Reply> {
         let Invocation {
@@ -103,13 +120,8 @@ impl Engine {
             idempotency_key,
         } = invocation;
         let meta = &endpoint.meta;
-        let project = self.enter(meta, &credential, &arguments).await?;
-        if let Some(problem) = credential.refusal(project.as_deref(), meta.scope) {
-            return Err(problem.into());
-        }
-        if let Some(project) = &project {
-            autonomy::check(self, &credential, project, meta.scope).await?;
-        }
+        let admitted = self.admit(meta, &credential, &arguments).await;
+        let project = admitted.inspect_err(|failure| self.record_denial(meta, &credential, &failure.0))?;
         let faults = endpoint.shape.faults(&arguments);
         if !faults.is_empty() {
             return Err(Problem::faults(faults).into());

@@ -65,6 +65,8 @@ pub struct Engine {
     minutes_between_audits: u32,
     /// Hashes passwords.
     passwords: people::passwords::Passwords,
+    /// Refused calls of connected programs, to be stored.
+    denials: searchwright_identity::denials::DenialLog,
     /// Steps of programs that connect, to be stored.
     pub connections: searchwright_identity::connections::ConnectionLog,
     cursors: cursor::Cursors,
@@ -91,6 +93,7 @@ impl Engine {
             publishing: OnceLock::new(),
             minutes_between_audits,
             passwords: people::passwords::Passwords::new()?,
+            denials: searchwright_identity::denials::DenialLog::default(),
             connections: searchwright_identity::connections::ConnectionLog::default(),
             cursors,
         }))

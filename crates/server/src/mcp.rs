@@ -230,7 +230,9 @@ fn step_up<'a>(app: &'a App, credential: &Credential, body: &[u8]) -> Option<(&'
     let called: Called<'_> = serde_json::from_slice(body).ok()?;
     let name = called.params?.name.filter(|_| called.method == "tools/call")?;
     let endpoint = app.engine.endpoints.iter().find(|e| tool_name(e) == name)?;
-    Some((endpoint, credential.lacks_scope(endpoint.meta.scope)?))
+    let problem = credential.lacks_scope(endpoint.meta.scope)?;
+    app.engine.record_denial(&endpoint.meta, credential, &problem);
+    Some((endpoint, problem))
 }
 
 impl Tools {

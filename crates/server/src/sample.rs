@@ -1,6 +1,6 @@
 //! A small website with real faults, served on loopback for a person who tries the product without one.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::{Router, body::Body, extract::State};
 use http::{HeaderValue, Request, Response, StatusCode, header};
@@ -22,7 +22,7 @@ pub async fn start(stop: CancellationToken) -> Result<SocketAddr, OpenError> {
     let router = Router::new()
         .fallback(page)
         .with_state(format!("http://{address}"));
-    tokio::spawn(listen::serve(listener, router, HEADERS, stop));
+    tokio::spawn(listen::serve(listener, router, HEADERS, Arc::from([]), stop));
     Ok(address)
 }
 

@@ -256,6 +256,7 @@ async fn upkeep(app: Arc<App>, stop: CancellationToken) {
         let people = async {
             app.engine.delete_expired_sign_ins().await?;
             app.engine.store_connection_steps().await?;
+            app.engine.store_denials().await?;
             app.engine.delete_expired_authorizations().await
         };
         if let Err(failure) = people.await {

@@ -53,6 +53,7 @@ pub struct Account {
 impl Engine {
     /// Returns the account of a person.
     pub async fn account(&self, user: UserId) -> Result<Account> {
+        self.store_denials().await?;
         let now = self.clock.now();
         let mut tx = self.db.read().await?;
         let person = users::find(&mut tx, user).await?;

@@ -1,6 +1,7 @@
 //! People: passwords, sessions of browsers, and links that let a person in once.
 
 pub mod account;
+mod denials;
 pub mod members;
 pub mod passkeys;
 pub mod passwords;

@@ -976,6 +976,26 @@ async fn missing_scope_at_mcp_is_a_challenge(database: &str) {
         .await;
     assert_eq!(ask(&more["access_token"], "keywords_create").await.status(), 200);
     assert_eq!(bench.keywords().await, ["ferns"]);
+    // The person sees what was refused, once.
+    for _ in 0..3 {
+        let refused = bench
+            .call("POST", "P/keywords")
+            .json(&json!({ "keyword": "moss" }));
+        let reader = agent.tokens(&[("scope", "projects:read")]).await;
+        let token = reader["access_token"].as_str().unwrap().to_owned();
+        refused
+            .key(&token)
+            .send()
+            .await
+            .refuses(403, "insufficient_scope");
+    }
+    let account = agent.browser.open("/account").await;
+    assert_eq!(
+        account.text.matches("insufficient_scope keywords.create").count(),
+        1,
+        "{}",
+        account.text
+    );
     // A tool that does not exist is the protocol's to refuse.
     assert_eq!(ask(&few["access_token"], "nothing").await.status(), 200);
 }

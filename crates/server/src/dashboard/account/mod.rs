@@ -83,6 +83,7 @@ fn event(action: &str) -> &str {
         "user.enabled" => "Account enabled",
         "member.set" => "Membership changed",
         "member.removed" => "Membership ended",
+        "access.denied" => "Refused a call",
         "grant.created" => "Application connected",
         "grant.denied" => "Application declined",
         "grant.revoked" => "Access ended",
