@@ -15,6 +15,7 @@ mod cpu;
 mod load;
 mod measure;
 mod memory;
+mod person;
 mod product;
 mod report;
 mod website;

@@ -3,9 +3,10 @@
 use std::{
     ffi::OsString,
     fs::{self, File},
+    io::Write as _,
     net::TcpStream,
     path::{Path, PathBuf},
-    process::Command,
+    process::{Command, Stdio},
     time::Duration,
 };
 
@@ -14,6 +15,8 @@ use reqwest::{Client, Method, header};
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 use xtask::process::{Running, free_port, program};
+
+use crate::person;
 
 /// Database of the measured server.
 #[derive(Clone, Debug)]
@@ -139,14 +142,36 @@ impl Installation {
         })
     }
 
+    /// Makes an owner of all projects who lets a program in; the `Authorization` header of its OAuth token.
+    pub fn oauth_authorization(&self) -> Result<String> {
+        const EMAIL: &str = "bench@example.com";
+        const PASSWORD: &str = "correct horse battery staple";
+        let user = [
+            "user", "create", "--email", EMAIL, "--name", "Bench", "--role", "owner",
+        ];
+        self.admin_with_input(&[&user[..], &["--password-stdin"]].concat(), PASSWORD)?;
+        person::token(&self.origin(), EMAIL, PASSWORD)
+    }
+
     fn admin(&self, arguments: &[&str]) -> Result<Value> {
+        self.admin_with_input(arguments, "")
+    }
+
+    fn admin_with_input(&self, arguments: &[&str], input: &str) -> Result<Value> {
         let mut command = without_settings(program(binary(), None));
         command
             .arg("admin")
             .args(arguments)
             .args(self.place())
-            .arg("--json");
-        let output = command.output()?;
+            .arg("--json")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn()?;
+        if let Some(mut stdin) = child.stdin.take() {
+            stdin.write_all(input.as_bytes())?;
+        }
+        let output = child.wait_with_output()?;
         if !output.status.success() {
             bail!(
                 "searchwright admin {} failed: {}",

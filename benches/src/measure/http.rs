@@ -23,6 +23,8 @@ struct Side {
     /// Id of a record to read.
     id: String,
     authorization: Option<String>,
+    /// `Authorization` with an OAuth token, at the product.
+    oauth: Option<String>,
 }
 
 /// Call that is sent to both sides.
@@ -119,6 +121,31 @@ fn compare(
         }
         report.add(figure);
     }
+    match &product {
+        Some(product) => compare_credentials(name, effort, report, product),
+        None => Ok(()),
+    }
+}
+
+/// Measures one call with an API key and with an OAuth token.
+fn compare_credentials(name: &str, effort: &Effort, report: &mut Report, product: &Side) -> Result<()> {
+    let mut figure = Figure {
+        name: format!("GET keywords/{{id}} with an OAuth token, beside an API key, {name}"),
+        unit: "req/s",
+        baseline: Vec::new(),
+        product: Vec::new(),
+        target: Target::RatioAtLeast(0.9),
+    };
+    for round in 0..effort.rounds {
+        let key = Call::One.load(product, round);
+        let token = Load {
+            authorization: product.oauth.clone(),
+            ..key.clone()
+        };
+        figure.baseline.push(key.run(effort.seconds)?);
+        figure.product.push(token.run(effort.seconds)?);
+    }
+    report.add(figure);
     Ok(())
 }
 
@@ -136,6 +163,7 @@ fn baseline(arguments: &[&str]) -> Result<Side> {
         keywords: format!("{origin}/keywords"),
         id: first_id(&first)?,
         authorization: None,
+        oauth: None,
     })
 }
 
@@ -151,6 +179,7 @@ fn product(name: &str, database: Database) -> Result<Side> {
         keywords: api.url("keywords"),
         id: first_id(&first)?,
         authorization: Some(access.authorization),
+        oauth: Some(installation.oauth_authorization()?),
     })
 }
 

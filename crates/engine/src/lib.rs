@@ -61,6 +61,8 @@ pub struct Engine {
     pub(crate) allow: Vec<AllowOutbound>,
     /// Set by [`Engine::publish_with`] once the addresses of the listeners are known.
     publishing: OnceLock<searchwright_publishing::Settings>,
+    /// Set by [`Engine::set_accounts`].
+    accounts: OnceLock<people::AccountSettings>,
     /// Minutes from one manual audit of a project to the next; 0 for none.
     minutes_between_audits: u32,
     /// Hashes passwords.
@@ -91,6 +93,7 @@ impl Engine {
             keyring,
             allow,
             publishing: OnceLock::new(),
+            accounts: OnceLock::new(),
             minutes_between_audits,
             passwords: people::passwords::Passwords::new()?,
             denials: searchwright_identity::denials::DenialLog::default(),
@@ -102,6 +105,16 @@ impl Engine {
     /// Sets the settings for publishing. Only the first call has an effect.
     pub fn publish_with(&self, settings: searchwright_publishing::Settings) {
         let _ = self.publishing.set(settings);
+    }
+
+    /// Sets the settings for accounts. Only the first call has an effect; without one, no mail is sent.
+    pub fn set_accounts(&self, settings: people::AccountSettings) {
+        let _ = self.accounts.set(settings);
+    }
+
+    /// Returns the settings for accounts.
+    pub fn accounts(&self) -> &people::AccountSettings {
+        self.accounts.get_or_init(people::AccountSettings::default)
     }
 
     /// Returns the settings for publishing; an error before they are set.

@@ -7,6 +7,8 @@
 //! name, and the connection uses exactly the addresses that were judged. So a name that answers
 //! differently the second time (DNS rebinding) gains nothing. The hook does not learn the port, so
 //! each port that an exception (or our own listener) names has a client of its own.
+//!
+//! Mail goes to the server of the operator's choice only, so it needs no guard ([`mail`]).
 
 mod addresses;
 mod allow;
@@ -16,6 +18,7 @@ mod client;
 mod error;
 #[cfg(test)]
 mod hostile;
+pub mod mail;
 mod replies;
 mod resolve;
 mod stream;

@@ -12,8 +12,16 @@ use std::{
 pub use flags::Flags;
 use ipnet::IpNet;
 pub use limits::Limits;
-use searchwright_outbound::AllowOutbound;
+use searchwright_engine::{
+    identity::oauth::client_metadata::{ClientPolicy, DocumentPolicy},
+    people::AccountSettings,
+};
+use searchwright_outbound::{
+    AllowOutbound,
+    mail::{MailError, Mailer},
+};
 use serde::{Deserialize, Serialize};
+use url::{Host, Url};
 
 /// The default configuration, which is also its documentation.
 pub const DEFAULT: &str = include_str!("../../../config.default.toml");
@@ -45,6 +53,8 @@ pub struct Settings {
     pub mcp_url: String,
     /// Reverse proxies whose `X-Forwarded-For` counts.
     pub trusted_proxies: Vec<String>,
+    /// Serve people over plain HTTP at an address that other machines can reach.
+    pub allow_insecure_http: bool,
     /// Private addresses that may be reached.
     pub allow_outbound: Vec<String>,
     /// Migrate at start.
@@ -55,6 +65,10 @@ pub struct Settings {
     pub worker: Worker,
     /// Politeness.
     pub crawl: Crawl,
+    /// Programs that people connect.
+    pub oauth: Oauth,
+    /// Outgoing mail.
+    pub mail: Mail,
     /// Limits.
     pub limits: Limits,
 }
@@ -89,6 +103,50 @@ pub struct Crawl {
     pub connections_to_allowed: usize,
 }
 
+/// Programs that people connect.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Oauth {
+    /// Client ID metadata documents that are accepted.
+    pub cimd_policy: CimdPolicy,
+    /// Hosts whose documents are accepted under `allowlist`.
+    pub cimd_hosts: Vec<String>,
+    /// Dynamic client registration.
+    pub dcr: Switch,
+}
+
+/// Client ID metadata documents that are accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CimdPolicy {
+    /// Of any host.
+    Any,
+    /// Of listed hosts.
+    Allowlist,
+    /// None.
+    Off,
+}
+
+/// On or off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Switch {
+    /// On.
+    On,
+    /// Off.
+    Off,
+}
+
+/// Outgoing mail.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Mail {
+    /// URL of the SMTP server; empty for no mail.
+    pub smtp_url: String,
+    /// Sender.
+    pub from: String,
+}
+
 impl Settings {
     /// Derives the public addresses from the listeners, where they are not configured. Port 0 is known
     /// only once it is bound.
@@ -119,13 +177,70 @@ impl Settings {
         self.trusted_proxies.iter().map(parse).collect()
     }
 
+    /// Returns whether people or MCP clients would be served over plain HTTP from another machine.
+    pub fn is_insecure(&self) -> bool {
+        let is_exposed =
+            |text: &String| Url::parse(text).is_ok_and(|url| url.scheme() == "http" && !is_on_loopback(&url));
+        [&self.public_url, &self.mcp_url].into_iter().any(is_exposed)
+    }
+
+    /// Refuses to serve people over plain HTTP from another machine, unless the operator allows it.
+    pub(crate) fn check_transport(&self) -> Result<(), ConfigError> {
+        if !self.is_insecure() || self.allow_insecure_http {
+            return Ok(());
+        }
+        Err(ConfigError(format!(
+            "public_url {} and mcp_url {}: without TLS, passwords and tokens can be read on the way. Set PUBLIC_URL and MCP_URL to the https addresses of the proxy in front of this server; or set allow_insecure_http = true, which turns MCP and OAuth off",
+            self.public_url, self.mcp_url
+        )))
+    }
+
+    /// Settings of accounts and connected programs.
+    pub(crate) fn accounts(&self) -> Result<AccountSettings, ConfigError> {
+        let fail = |name: &str, why: String| Err(ConfigError(format!("{name}: {why}")));
+        let documents = match self.oauth.cimd_policy {
+            CimdPolicy::Any => DocumentPolicy::Any,
+            CimdPolicy::Off => DocumentPolicy::Off,
+            CimdPolicy::Allowlist => DocumentPolicy::Hosts(self.oauth.cimd_hosts.clone()),
+        };
+        if self.oauth.cimd_policy == CimdPolicy::Allowlist && self.oauth.cimd_hosts.is_empty() {
+            return fail(
+                "oauth.cimd_hosts",
+                "is empty; under the policy allowlist it names the hosts".to_owned(),
+            );
+        }
+        if self.mail.smtp_url.is_empty() != self.mail.from.is_empty() {
+            return fail(
+                "mail",
+                "smtp_url and from are set together, or both are empty".to_owned(),
+            );
+        }
+        let mailer = match self.mail.smtp_url.as_str() {
+            "" => None,
+            url => match Mailer::new(url, &self.mail.from) {
+                Ok(mailer) => Some(mailer),
+                Err(error @ MailError::Address(_)) => return fail("mail.from", error.to_string()),
+                Err(error) => return fail("mail.smtp_url", error.to_string()),
+            },
+        };
+        Ok(AccountSettings {
+            clients: ClientPolicy {
+                documents,
+                may_register: self.oauth.dcr == Switch::On,
+            },
+            mailer,
+            origin: self.public_url.clone(),
+        })
+    }
+
     fn check(&self) -> Result<(), ConfigError> {
         let fail = |name: &str, why: String| Err(ConfigError(format!("{name}: {why}")));
         self.allowed()?;
         self.proxies()?;
+        self.accounts()?;
         for (name, text) in [("public_url", &self.public_url), ("mcp_url", &self.mcp_url)] {
-            let good = url::Url::parse(text)
-                .is_ok_and(|u| matches!(u.scheme(), "http" | "https") && u.query().is_none());
+            let good =
+                Url::parse(text).is_ok_and(|u| matches!(u.scheme(), "http" | "https") && u.query().is_none());
             if !good {
                 return fail(name, format!("{text:?} is not an http or https URL"));
             }
@@ -185,16 +300,28 @@ impl Settings {
         self.data_dir.join("searchwright.sqlite")
     }
 
-    /// The settings as TOML, without the password of the database.
+    /// The settings as TOML, without passwords.
     pub fn to_toml(&self) -> Result<String, ConfigError> {
         let mut shown = self.clone();
-        if let Ok(mut url) = url::Url::parse(&shown.database_url)
-            && url.password().is_some()
-            && url.set_password(Some("***")).is_ok()
-        {
-            shown.database_url = url.to_string();
+        for secret in [&mut shown.database_url, &mut shown.mail.smtp_url] {
+            if let Ok(mut url) = Url::parse(secret)
+                && url.password().is_some()
+                && url.set_password(Some("***")).is_ok()
+            {
+                *secret = url.to_string();
+            }
         }
         toml::to_string_pretty(&shown).map_err(|e| ConfigError(e.to_string()))
+    }
+}
+
+/// Returns whether only this machine can reach a URL.
+pub(crate) fn is_on_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => true,
     }
 }
 
@@ -251,6 +378,10 @@ mod tests {
             ("public_url=ftp://x", "public_url"),
             ("trusted_proxies=[\"10.0.0.0/33\"]", "trusted_proxies"),
             ("metrics_listen=9100", "metrics_listen"),
+            ("oauth.cimd_policy=\"some\"", "cimd_policy"),
+            ("oauth.cimd_policy=\"allowlist\"", "oauth.cimd_hosts"),
+            ("oauth.dcr=true", "dcr"),
+            ("mail.smtp_url=smtp://127.0.0.1", "mail"),
             ("nonsense", "nonsense"),
         ] {
             let error = load(&[set]).unwrap_err();
@@ -259,8 +390,42 @@ mod tests {
     }
 
     #[test]
+    fn plain_http_is_for_this_machine_only() {
+        for (set, is_insecure) in [
+            (&[][..], false),
+            (&["listen=0.0.0.0:8787"], true),
+            (&["public_url=http://localhost:8787"], false),
+            (&["public_url=http://10.0.0.1"], true),
+            (
+                &[
+                    "public_url=https://sw.example",
+                    "mcp_url=https://mcp.sw.example/mcp",
+                ],
+                false,
+            ),
+            (
+                &[
+                    "public_url=https://sw.example",
+                    "mcp_url=http://mcp.sw.example/mcp",
+                ],
+                true,
+            ),
+        ] {
+            let settings = load(set).unwrap();
+            assert_eq!(settings.is_insecure(), is_insecure, "{set:?}");
+            assert_eq!(settings.check_transport().is_err(), is_insecure, "{set:?}");
+        }
+        let allowed = load(&["public_url=http://10.0.0.1", "allow_insecure_http=true"]).unwrap();
+        assert!(allowed.check_transport().is_ok());
+    }
+
+    #[test]
     fn a_password_is_not_shown() {
-        let settings = load(&["database_url=postgres://me:hush@localhost/x"]).unwrap();
-        assert!(!settings.to_toml().unwrap().contains("hush"));
+        let settings = load(&[
+            "database_url=postgres://me:hush@localhost/x",
+            "mail.smtp_url=smtps://me:hush@localhost",
+            "mail.from=sw@example.com",
+        ]);
+        assert!(!settings.unwrap().to_toml().unwrap().contains("hush"));
     }
 }

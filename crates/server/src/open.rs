@@ -4,6 +4,7 @@ pub mod sealing_key;
 
 use std::{
     fs::{File, OpenOptions, TryLockError},
+    io::Write as _,
     net::SocketAddr,
     path::PathBuf,
     sync::Arc,
@@ -49,9 +50,31 @@ pub struct Installation {
     pub keyring: Arc<Keyring>,
 }
 
-/// Held while a server owns the data folder.
+/// Held while a server owns the data folder. Its file names the public URL of the server.
 #[derive(Debug)]
-pub struct Ownership(#[expect(dead_code, reason = "the lock lives as long as the file is open")] File);
+pub struct Ownership(File);
+
+impl Ownership {
+    /// Writes the public URL of the server.
+    pub(crate) fn announce(&self, public_url: &str) -> std::io::Result<()> {
+        self.0.set_len(0)?;
+        (&self.0).write_all(public_url.as_bytes())
+    }
+}
+
+/// Returns the public URL for links: of the server that owns the data folder now, else as configured.
+pub fn public_url(settings: &Settings) -> String {
+    let announced = std::fs::read_to_string(lock_path(settings)).unwrap_or_default();
+    if announced.is_empty() || !settings.database_url.is_empty() || !is_owned(settings) {
+        settings.public_url.clone()
+    } else {
+        announced
+    }
+}
+
+fn lock_path(settings: &Settings) -> PathBuf {
+    settings.data_dir.join("server.lock")
+}
 
 /// Opens the database, migrates it if that is wanted, and loads the sealing key.
 pub async fn open(settings: &Settings) -> Result<Installation, OpenError> {
@@ -133,7 +156,7 @@ pub fn store(settings: &Settings) -> StoreSettings {
 /// Makes sure no other server owns the embedded database.
 pub fn own(settings: &Settings) -> Result<Ownership, OpenError> {
     make_data_dir(&settings.data_dir)?;
-    let path = settings.data_dir.join("server.lock");
+    let path = lock_path(settings);
     let failed = |e| OpenError::File(path.display().to_string(), e);
     let file = OpenOptions::new()
         .create(true)

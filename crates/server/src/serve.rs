@@ -19,7 +19,8 @@ use url::Url;
 use crate::{
     Settings,
     app::App,
-    http::router,
+    config::is_on_loopback,
+    http::{router, without_tls},
     listen, mcp,
     open::{self, Installation, OpenError},
 };
@@ -93,6 +94,14 @@ pub async fn start_with(mut settings: Settings, clock: Clock) -> Result<Server, 
         metrics: metrics.as_ref().and_then(|m| m.local_addr().ok()),
     };
     settings.bound(addresses.api, addresses.mcp);
+    settings.check_transport()?;
+    if settings.is_insecure() {
+        tracing::warn!(public_url = %settings.public_url, "people are served over plain http: their passwords can be read on the way; MCP and OAuth are off");
+    }
+    engine.set_accounts(settings.accounts()?);
+    if let Some(ownership) = &ownership {
+        ownership.announce(&settings.public_url).map_err(failed)?;
+    }
     for allowed in &settings.allow_outbound {
         tracing::info!(allowed, "outbound requests to a private address are allowed");
     }
@@ -111,7 +120,12 @@ pub async fn start_with(mut settings: Settings, clock: Clock) -> Result<Server, 
         ))
     };
     open(api, router(app.clone()));
-    open(mcp, mcp::router(app.clone()));
+    let tools = if app.settings.is_insecure() {
+        without_tls(app.clone())
+    } else {
+        mcp::router(app.clone())
+    };
+    open(mcp, tools);
     if let Some(listener) = metrics {
         open(listener, metrics_router(app.clone()));
     }
@@ -169,13 +183,7 @@ fn worker(
 /// Returns the URL at which a website's owner can read who crawls: the page of this server, or the repository if only this
 /// machine can open the server.
 fn contact(public_url: &str) -> String {
-    let is_here = |url: Url| match url.host() {
-        Some(url::Host::Domain(name)) => name == "localhost",
-        Some(url::Host::Ipv4(address)) => address.is_loopback(),
-        Some(url::Host::Ipv6(address)) => address.is_loopback(),
-        None => true,
-    };
-    if Url::parse(public_url).is_ok_and(|url| !is_here(url)) {
+    if Url::parse(public_url).is_ok_and(|url| !is_on_loopback(&url)) {
         format!("{public_url}/bot")
     } else {
         env!("CARGO_PKG_REPOSITORY").to_owned()

@@ -4,29 +4,66 @@ use searchwright_contract::{Instant, ids::UserId};
 
 use crate::{Result, Tx, sql};
 
+/// Purpose of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkPurpose {
+    /// Set up the first account.
+    SetUp,
+    /// Sign in without a password.
+    SignIn,
+    /// Set a new password.
+    ResetPassword,
+}
+
+impl LinkPurpose {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::SetUp => "set_up",
+            Self::SignIn => "sign_in",
+            Self::ResetPassword => "reset_password",
+        }
+    }
+}
+
+impl std::str::FromStr for LinkPurpose {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        [Self::SetUp, Self::SignIn, Self::ResetPassword]
+            .into_iter()
+            .find(|purpose| purpose.as_str() == text)
+            .ok_or_else(|| format!("{text} is no purpose of a link"))
+    }
+}
+
 /// A link that lets a person in once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SignInLink {
+    /// Purpose.
+    pub purpose: LinkPurpose,
     /// The person; `None` for the setup of the first account.
     pub user: Option<UserId>,
 }
 
-/// Creates a link by the digest of its token, and deletes earlier ones of the same person.
+/// Creates a link by the digest of its token, and deletes earlier ones of the same person for the same purpose.
 pub async fn create_link(
     tx: &mut Tx,
     digest: &[u8; 32],
-    user: Option<UserId>,
+    link: SignInLink,
     now: Instant,
     expires_at: Instant,
 ) -> Result<()> {
-    let earlier = match user {
-        Some(user) => sql("DELETE FROM sign_in_links WHERE user_id = $1").bind(user),
+    let earlier = match link.user {
+        Some(user) => sql("DELETE FROM sign_in_links WHERE user_id = $1 AND purpose = $2")
+            .bind(user)
+            .bind(link.purpose.as_str()),
         None => sql("DELETE FROM sign_in_links WHERE user_id IS NULL"),
     };
     earlier.execute(tx).await?;
-    sql("INSERT INTO sign_in_links (digest, user_id, created_at, expires_at) VALUES ($1, $2, $3, $4)")
+    sql("INSERT INTO sign_in_links (digest, purpose, user_id, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)")
         .bind(digest)
-        .bind(user)
+        .bind(link.purpose.as_str())
+        .bind(link.user)
         .bind(now)
         .bind(expires_at)
         .execute(tx)
@@ -36,11 +73,25 @@ pub async fn create_link(
 
 /// Returns a link that is still valid.
 pub async fn find_link(tx: &mut Tx, digest: &[u8; 32], now: Instant) -> Result<Option<SignInLink>> {
-    sql("SELECT user_id FROM sign_in_links WHERE digest = $1 AND expires_at > $2")
+    sql("SELECT purpose, user_id FROM sign_in_links WHERE digest = $1 AND expires_at > $2")
         .bind(digest)
         .bind(now)
-        .fetch_optional(tx, |c| Ok(SignInLink { user: c.take()? }))
+        .fetch_optional(tx, |c| {
+            Ok(SignInLink {
+                purpose: c.parse()?,
+                user: c.take()?,
+            })
+        })
         .await
+}
+
+/// Deletes the links of a person: a new password ends them.
+pub async fn delete_links_of_user(tx: &mut Tx, user: UserId) -> Result<()> {
+    sql("DELETE FROM sign_in_links WHERE user_id = $1")
+        .bind(user)
+        .execute(tx)
+        .await?;
+    Ok(())
 }
 
 /// Deletes a link. Returns `false` if it was used before.

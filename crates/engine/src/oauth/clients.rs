@@ -1,19 +1,18 @@
 //! Clients: the command line, those that registered themselves (RFC 7591), and those that publish a metadata document.
 
-use searchwright_identity::redirects;
+use searchwright_identity::oauth::client_metadata::{Metadata, is_document_url};
 use searchwright_store::{
     Tx, account_activity,
     activity::RETENTION_DAYS,
     oauth_clients::{self, ClientKind, OauthClient},
     oauth_devices, oauth_grants, oauth_requests, oauth_tokens,
 };
-use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 use uuid::Uuid;
 
-use super::{OauthCode, OauthError, client_documents};
+use super::{OauthCode, OauthError};
 use crate::{
     Engine,
     failure::{Result, defect},
@@ -23,82 +22,12 @@ use crate::{
 
 /// `client_id` of the command line.
 pub const CLI: &str = "cli";
-/// Redirect URIs of a client, at most.
-const MAX_REDIRECT_URIS: usize = 10;
-/// Characters of a client's name, at most.
-pub(super) const MAX_NAME: usize = 64;
 /// Registered clients, at most.
 const MAX_REGISTERED: u64 = 10_000;
 /// Time after which a client without a consent is deleted.
 const UNUSED_MILLIS: i64 = 7 * 24 * 3_600_000;
 /// Time for which grants that ended are kept, as long as the log that names them.
 const KEPT_MILLIS: i64 = RETENTION_DAYS * 24 * 3_600_000;
-
-/// Metadata of a client, in its own words; members that are not listed here are ignored.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Metadata {
-    pub client_id: Option<String>,
-    pub client_name: Option<String>,
-    pub redirect_uris: Vec<String>,
-    pub grant_types: Option<Vec<String>>,
-    pub token_endpoint_auth_method: Option<String>,
-    pub token_endpoint_auth_methods_supported: Option<Vec<String>>,
-    pub client_secret: Option<Value>,
-}
-
-impl Metadata {
-    /// Parses JSON; an error names the member that is not of its type.
-    pub fn parse(body: &[u8]) -> Result<Self, OauthError> {
-        serde_json::from_slice(body).map_err(|e| invalid(format!("not acceptable JSON: {e}")))
-    }
-
-    /// Checks the redirect URIs.
-    pub fn check_redirect_uris(&self) -> Result<(), OauthError> {
-        let refuse = |why: String| Err(OauthError::new(OauthCode::InvalidRedirectUri, why));
-        if self.redirect_uris.is_empty() {
-            return refuse("redirect_uris is missing or empty".to_owned());
-        }
-        if self.redirect_uris.len() > MAX_REDIRECT_URIS {
-            return refuse(format!("redirect_uris has more than {MAX_REDIRECT_URIS} entries"));
-        }
-        for (at, uri) in self.redirect_uris.iter().enumerate() {
-            if let Some(why) = redirects::fault(uri) {
-                return refuse(format!("redirect_uris[{at}] {why}"));
-            }
-        }
-        Ok(())
-    }
-
-    /// Name to be shown; the host of the first redirect URI if the client gives none.
-    pub fn name(&self) -> Result<String, OauthError> {
-        let name: String = self.client_name.as_deref().unwrap_or_default().trim().to_owned();
-        if name.chars().count() > MAX_NAME {
-            return Err(invalid(format!(
-                "client_name has more than {MAX_NAME} characters"
-            )));
-        }
-        let visible: String = name.chars().filter(|c| !c.is_control()).collect();
-        Ok(if visible.is_empty() {
-            self.redirect_uris
-                .first()
-                .map(|uri| redirects::host(uri))
-                .unwrap_or_default()
-        } else {
-            visible
-        })
-    }
-
-    /// Whether the client uses refresh tokens.
-    pub fn may_refresh(&self) -> bool {
-        let grants = self.grant_types.as_deref().unwrap_or_default();
-        grants.iter().any(|grant| grant == "refresh_token")
-    }
-}
-
-pub(super) fn invalid(why: String) -> OauthError {
-    OauthError::new(OauthCode::InvalidClientMetadata, why)
-}
 
 /// A client that was not found, or whose document is not acceptable.
 #[derive(Debug)]
@@ -124,8 +53,11 @@ impl Engine {
         }
         let now = self.clock.now();
         let stored = oauth_clients::find(&mut self.db.read().await?, id).await?;
-        if !client_documents::is_document_url(id) {
+        if !is_document_url(id) {
             return Ok(stored.ok_or(ClientError::Unknown));
+        }
+        if let Some(why) = self.accounts().clients.documents.refusal(id) {
+            return Ok(Err(ClientError::Document(why.to_owned())));
         }
         match stored {
             Some(client) if !may_fetch || client.fresh_until.is_some_and(|until| until > now) => {
@@ -175,6 +107,10 @@ impl Engine {
         body: &[u8],
         address: &str,
     ) -> Result<std::result::Result<Value, OauthError>> {
+        if !self.accounts().clients.may_register {
+            let why = "this server registers no clients; use a client ID metadata document, or ask its operator for a client_id";
+            return Ok(Err(OauthError::new(OauthCode::InvalidClientMetadata, why)));
+        }
         let checked = Metadata::parse(body).and_then(|metadata| {
             metadata.check_redirect_uris()?;
             Ok((metadata.name()?, metadata))

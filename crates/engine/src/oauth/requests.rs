@@ -15,7 +15,7 @@ use searchwright_store::{
 };
 
 use super::{
-    OFFLINE_ACCESS, OauthCode, OauthError, Resources, client_documents, clients::ClientError, known_scopes,
+    OFFLINE_ACCESS, OauthCode, OauthError, Resources, clients::ClientError, is_document_url, known_scopes,
     parameters::Parameters,
 };
 use crate::{
@@ -99,7 +99,7 @@ impl Engine {
         let Some(id) = parameters.get("client_id") else {
             return Ok(Authorization::Refused("client_id is missing".to_owned()));
         };
-        if client_documents::is_document_url(id) && !is_signed_in {
+        if is_document_url(id) && !is_signed_in {
             return Ok(Authorization::SignInFirst);
         }
         let client = match self.find_client(id, is_signed_in).await? {

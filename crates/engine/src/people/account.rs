@@ -8,7 +8,7 @@ use searchwright_store::{
     passkeys::{self, Passkey},
     second_factors,
     sessions::{self, Session, SessionOfUser},
-    users,
+    sign_in, users,
     workspaces::{self, WorkspaceOfUser},
 };
 
@@ -111,6 +111,7 @@ impl Engine {
         let entry = self.account_activity(entry, now);
         let work = async move |tx: &mut Tx| {
             users::set_password(tx, user, &hash, now).await?;
+            sign_in::delete_links_of_user(tx, user).await?;
             sessions::delete_others(tx, user, Some(kept)).await?;
             second_factors::delete_pending_of_user(tx, user).await?;
             oauth_grants::revoke_of_user(tx, user, "the password was changed", now).await?;

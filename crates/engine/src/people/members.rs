@@ -5,6 +5,7 @@ use searchwright_contract::{
     ids::{InvitationId, ProjectId, UserId, WorkspaceId},
     people::Role,
 };
+use searchwright_outbound::mail::Mail;
 use searchwright_store::{
     Error, Tx, account_activity,
     invitations::{self, Invitation, NewInvitation},
@@ -168,6 +169,26 @@ impl Engine {
         };
         self.db.write(move |tx| Box::pin(work(tx))).await?;
         Ok(token)
+    }
+
+    /// Mails the link of an invitation. Returns `false` if no SMTP server is set.
+    pub async fn mail_invitation(&self, inviter: &Session, token: &str, email: &str) -> Result<bool> {
+        let settings = self.accounts();
+        let Some(mailer) = &settings.mailer else {
+            return Ok(false);
+        };
+        let text = format!(
+            "Hello,\n\n{} ({}) invites you to work with them on {}.\nOpen this address within 7 days to accept:\n\n{}/invitations/{token}\n",
+            inviter.user_name, inviter.email, settings.origin, settings.origin
+        );
+        let mail = Mail {
+            to: email.trim(),
+            subject: "Invitation to Searchwright",
+            text: &text,
+        };
+        let sent = mailer.send(mail).await;
+        sent.map_err(|e| Problem::new(Code::ProviderError, e.to_string()))?;
+        Ok(true)
     }
 
     /// Withdraws an invitation.

@@ -4,6 +4,7 @@ pub mod account;
 mod denials;
 pub mod members;
 pub mod passkeys;
+pub mod password_reset;
 pub mod passwords;
 pub mod second_factor;
 pub mod sessions;
@@ -14,6 +15,8 @@ use searchwright_contract::{
     Instant,
     ids::{ActivityId, UserId},
 };
+use searchwright_identity::oauth::client_metadata::ClientPolicy;
+use searchwright_outbound::mail::Mailer;
 use searchwright_store::account_activity::AccountActivity;
 
 use crate::{Engine, call::fault, failure::Result};
@@ -31,6 +34,17 @@ pub(crate) fn check_email(email: &str) -> Result<String> {
     } else {
         Err(fault("/email", "not_an_email_address", "is not an email address"))
     }
+}
+
+/// Settings for accounts and for the programs that they connect.
+#[derive(Debug, Default)]
+pub struct AccountSettings {
+    /// Clients that are accepted.
+    pub clients: ClientPolicy,
+    /// Sends links by mail; `None` without an SMTP server.
+    pub mailer: Option<Mailer>,
+    /// Origin of the pages, for links in mail.
+    pub origin: String,
 }
 
 /// Network address and program of a person's browser, or of a client.

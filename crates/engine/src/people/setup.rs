@@ -2,7 +2,8 @@
 
 use searchwright_contract::{Code, Problem, ids::UserId, people::Role};
 use searchwright_store::{
-    Error, Tx, account_activity, invitations, passkeys, second_factors, sign_in,
+    Error, Tx, account_activity, invitations, passkeys, second_factors,
+    sign_in::{self, LinkPurpose, SignInLink},
     users::{self, User},
     workspaces,
 };
@@ -31,7 +32,9 @@ impl Engine {
         if users::exist(&mut self.db.read().await?).await? {
             return Ok(None);
         }
-        self.create_link(None, SETUP_MILLIS).await.map(Some)
+        self.create_link(LinkPurpose::SetUp, None, SETUP_MILLIS)
+            .await
+            .map(Some)
     }
 
     /// Creates a link that lets the owner of a trial in once, and returns its token. The owner is created with the first one.
@@ -55,16 +58,23 @@ impl Engine {
 
     /// Creates a link that lets a person in once, and returns its token.
     pub async fn create_sign_in_link(&self, user: UserId) -> Result<String> {
-        self.create_link(Some(user), SIGN_IN_MILLIS).await
+        self.create_link(LinkPurpose::SignIn, Some(user), SIGN_IN_MILLIS)
+            .await
     }
 
-    async fn create_link(&self, user: Option<UserId>, lifetime: i64) -> Result<String> {
+    pub(super) async fn create_link(
+        &self,
+        purpose: LinkPurpose,
+        user: Option<UserId>,
+        lifetime: i64,
+    ) -> Result<String> {
         let (now, token) = (self.clock.now(), secrets::generate(SecretKind::Link)?);
         let digest = secrets::digest(&token);
+        let link = SignInLink { purpose, user };
         self.db
             .write(move |tx| {
                 Box::pin(async move {
-                    sign_in::create_link(tx, &digest, user, now, now.plus_millis(lifetime)).await
+                    sign_in::create_link(tx, &digest, link, now, now.plus_millis(lifetime)).await
                 })
             })
             .await?;
@@ -74,12 +84,19 @@ impl Engine {
     /// Returns whether a setup link is valid.
     pub async fn is_setup_link(&self, token: &str) -> Result<bool> {
         let link = self.find_link(token).await?;
-        Ok(link.is_some_and(|link| link.user.is_none()))
+        Ok(link.is_some_and(|link| link.purpose == LinkPurpose::SetUp))
     }
 
     /// Returns the person whom a link lets in.
     pub async fn user_of_link(&self, token: &str) -> Result<Option<User>> {
-        match self.find_link(token).await?.and_then(|link| link.user) {
+        self.user_of(token, LinkPurpose::SignIn).await
+    }
+
+    /// Returns the person for whom a link was made for this purpose.
+    pub(super) async fn user_of(&self, token: &str, purpose: LinkPurpose) -> Result<Option<User>> {
+        let link = self.find_link(token).await?;
+        let link = link.filter(|link| link.purpose == purpose);
+        match link.and_then(|link| link.user) {
             Some(user) => Ok(users::find(&mut self.db.read().await?, user)
                 .await?
                 .filter(|user| user.disabled_at.is_none())),
@@ -87,7 +104,7 @@ impl Engine {
         }
     }
 
-    async fn find_link(&self, token: &str) -> Result<Option<sign_in::SignInLink>> {
+    async fn find_link(&self, token: &str) -> Result<Option<SignInLink>> {
         if !secrets::is_well_formed(SecretKind::Link, token) {
             return Ok(None);
         }
@@ -175,10 +192,10 @@ impl Engine {
     }
 }
 
-fn link_used() -> Problem {
+pub(super) fn link_used() -> Problem {
     Problem::new(
         Code::InvalidState,
-        "this link is no longer valid: it was used, or its day is over",
+        "this link is no longer valid: it was used, or its time is over",
     )
     .hint("ask for a new link")
 }

@@ -30,6 +30,11 @@ impl Subject {
     pub(super) fn address(address: &str) -> Self {
         Self(Sha256::digest(format!("address:{address}")).into())
     }
+
+    /// Requests for a new password by an email or network address.
+    pub(super) fn password_reset(address: &str) -> Self {
+        Self(Sha256::digest(format!("password_reset:{address}")).into())
+    }
 }
 
 /// Returns the milliseconds for which a subject has to wait after its last failure: after the free ones a minute, which doubles

@@ -8,7 +8,7 @@ use searchwright_contract::{
     ids::WorkspaceId,
     people::{AutonomyAction, Role},
 };
-use searchwright_server::{admin::people::NewUser, config::Flags};
+use searchwright_server::{admin::people::NewUser, config::Flags, open as server_open};
 use serde_json::json;
 
 use super::{Span, duration, open, project, refused, show};
@@ -226,12 +226,17 @@ pub(super) async fn run_user(command: UserCommand, json: bool) -> Result<Exit, C
             let user = engine.find_user(&user).await.map_err(refused)?;
             let token = engine.create_sign_in_link(user).await.map_err(refused)?;
             engine.db.close().await;
-            let url = format!("{}/login/{token}", crate::commands::settings(&flags)?.public_url);
+            let url = format!("{}/login/{token}", public_url(&flags)?);
             let text =
                 format!("{url}\n\nworks once, within a day; earlier links of this person no longer work");
             show(json, &json!({ "url": url }), &text)
         }
     }
+}
+
+/// Returns the origin for a link: of the server that runs beside this command, else as configured.
+fn public_url(flags: &Flags) -> Result<String, CliError> {
+    Ok(server_open::public_url(&crate::commands::settings(flags)?))
 }
 
 async fn set_disabled(user: &str, is_disabled: bool, flags: &Flags, json: bool) -> Result<Exit, CliError> {
@@ -260,8 +265,7 @@ async fn invite(
         .await;
     let token = invited.map_err(refused)?;
     installation.engine.db.close().await;
-    let public_url = crate::commands::settings(flags)?.public_url;
-    let url = format!("{public_url}/invitations/{token}");
+    let url = format!("{}/invitations/{token}", public_url(flags)?);
     let value = json!({ "url": url, "workspaceId": workspace, "role": role });
     show(json, &value, &format!("{url}\n\nworks once, within 7 days"))
 }

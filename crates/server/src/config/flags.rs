@@ -41,6 +41,20 @@ pub struct Flags {
         value_delimiter = ','
     )]
     pub trusted_proxies: Vec<String>,
+    /// Serve people over plain HTTP at an address that other machines can reach; MCP and OAuth are off then.
+    #[arg(long, env = "SEARCHWRIGHT_ALLOW_INSECURE_HTTP")]
+    pub allow_insecure_http: bool,
+    /// URL of the SMTP server for mail: smtps://USER:PASSWORD@HOST, or smtp:// with STARTTLS.
+    #[arg(
+        long,
+        env = "SEARCHWRIGHT_SMTP_URL",
+        value_name = "URL",
+        hide_env_values = true
+    )]
+    pub smtp_url: Option<String>,
+    /// Sender of mail, such as "Searchwright <searchwright@example.com>".
+    #[arg(long, env = "SEARCHWRIGHT_MAIL_FROM", value_name = "ADDRESS")]
+    pub mail_from: Option<String>,
     /// Private address that outbound requests may reach: PURPOSE=HOST:PORT.
     #[arg(
         long,
@@ -115,6 +129,9 @@ impl Settings {
             .extend(flags.allow_outbound.iter().filter(|a| !a.is_empty()).cloned());
         self.trusted_proxies
             .extend(flags.trusted_proxies.iter().filter(|p| !p.is_empty()).cloned());
+        set(&mut self.mail.smtp_url, flags.smtp_url.as_ref());
+        set(&mut self.mail.from, flags.mail_from.as_ref());
+        self.allow_insecure_http |= flags.allow_insecure_http;
         self.auto_migrate &= !flags.no_auto_migrate;
         self.bound(self.listen, self.mcp_listen);
         self.public_url = self.public_url.trim_end_matches('/').to_owned();

@@ -156,7 +156,7 @@ pub(super) async fn join(
         .accept_invitation_as_new(&token, name, email, password, &caller)
         .await;
     match joined {
-        Ok(session) => sign_in::signed_in(&session, "/account"),
+        Ok(session) => sign_in::signed_in(&app, &session, "/account"),
         Err(failure) if failure.0.status == 409 => gone(),
         Err(failure) if failure.0.status == 422 => {
             let wrong = page::sentence(&failure);

@@ -53,6 +53,7 @@ struct MembersView<'a> {
     is_recent: bool,
     /// Link of an invitation that was just made; it is shown once.
     link: Option<String>,
+    mailed_to: Option<&'a str>,
     wrong: Option<&'a str>,
 }
 
@@ -83,6 +84,7 @@ fn no_project() -> Response<Body> {
 #[derive(Default)]
 struct Said<'a> {
     link: Option<String>,
+    mailed_to: Option<&'a str>,
     wrong: Option<&'a str>,
 }
 
@@ -108,6 +110,7 @@ async fn view(
         csrf: visitor.csrf(),
         is_recent: app.engine.recent(&visitor.session).is_some(),
         link: said.link,
+        mailed_to: said.mailed_to,
         wrong: said.wrong,
     };
     page::respond(status, &view, Form::Own)
@@ -178,10 +181,21 @@ async fn invite(
     match invited {
         Ok(token) => {
             let link = format!("{}/invitations/{token}", app.settings.public_url);
+            let email = form.get("email").trim();
+            let mailed = match email {
+                "" => Ok(false),
+                _ => app.engine.mail_invitation(&visitor.session, &token, email).await,
+            };
             let said = Said {
                 link: Some(link),
-                ..Said::default()
+                mailed_to: Some(email).filter(|_| matches!(mailed, Ok(true))),
+                wrong: mailed
+                    .is_err()
+                    .then_some("The link could not be mailed: the mail server did not take it."),
             };
+            if let Err(failure) = &mailed {
+                tracing::warn!(%failure, "an invitation was not mailed");
+            }
             view(&app, visitor, project, StatusCode::OK, said).await
         }
         Err(failure) => changed(&app, visitor, project, Err(failure)).await,

@@ -7,6 +7,7 @@ mod device;
 mod invitations;
 mod members;
 pub(crate) mod page;
+mod password_reset;
 pub(crate) mod session;
 mod setup;
 mod sign_in;
@@ -14,7 +15,7 @@ mod sign_in;
 use std::sync::Arc;
 
 use axum::{
-    Router,
+    Router, middleware,
     response::Redirect,
     routing::{get, post},
 };
@@ -22,8 +23,8 @@ use axum::{
 use crate::app::App;
 
 /// The pages.
-pub(crate) fn routes() -> Router<Arc<App>> {
-    Router::new()
+pub(crate) fn routes(app: &App) -> Router<Arc<App>> {
+    let routes = Router::new()
         .route("/", get(|| async { Redirect::to("/account") }))
         .route("/assets/{name}", get(page::asset))
         .route("/login", get(sign_in::show).post(sign_in::submit))
@@ -31,6 +32,14 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .route("/login/code", post(sign_in::submit_code))
         .route("/login/passkey", post(sign_in::submit_passkey))
         .route("/login/passkey/challenge", post(sign_in::passkey_challenge))
+        .route(
+            "/login/reset",
+            get(password_reset::show).post(password_reset::submit),
+        )
+        .route(
+            "/login/reset/{token}",
+            get(password_reset::show_link).post(password_reset::submit_link),
+        )
         .route("/login/{token}", get(setup::show_link).post(setup::submit_link))
         .route("/logout", post(sign_in::sign_out))
         .route("/setup/{token}", get(setup::show).post(setup::submit))
@@ -42,5 +51,10 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .route("/device", get(device::show).post(device::submit))
         .merge(account::routes())
         .merge(members::routes())
-        .merge(agents::routes())
+        .merge(agents::routes());
+    if app.settings.is_insecure() {
+        routes.layer(middleware::from_fn(page::warn_of_plain_http))
+    } else {
+        routes
+    }
 }

@@ -3,8 +3,8 @@
 use std::sync::LazyLock;
 
 use askama::Template;
-use axum::{body::Body, extract::Path};
-use http::{HeaderValue, Response, StatusCode, header};
+use axum::{body::Body, extract::Path, middleware::Next};
+use http::{HeaderValue, Request, Response, StatusCode, header};
 use searchwright_contract::Instant;
 use searchwright_engine::Failure;
 use sha2::{Digest as _, Sha256};
@@ -53,10 +53,21 @@ pub(crate) fn passkey_script() -> &'static str {
     &PASSKEYS.name
 }
 
+tokio::task_local! {
+    /// Set while a request to a server over plain HTTP is answered.
+    static IS_PLAIN_HTTP: bool;
+}
+
+/// Lets the pages warn that they are served over plain HTTP.
+pub(super) async fn warn_of_plain_http(request: Request<Body>, next: Next) -> Response<Body> {
+    IS_PLAIN_HTTP.scope(true, next.run(request)).await
+}
+
 /// Members of the template that all pages extend.
 pub(crate) struct Layout {
     pub title: &'static str,
     pub style: &'static str,
+    pub is_plain_http: bool,
 }
 
 impl Layout {
@@ -64,6 +75,7 @@ impl Layout {
         Self {
             title,
             style: &STYLE.name,
+            is_plain_http: IS_PLAIN_HTTP.try_with(|is_plain| *is_plain).unwrap_or_default(),
         }
     }
 }

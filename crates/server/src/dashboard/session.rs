@@ -13,8 +13,48 @@ use subtle::ConstantTimeEq as _;
 use super::page;
 use crate::{app::App, http::operations::network, listen::Peer};
 
-/// Name of the cookie. Browsers accept the prefix only for this host, over TLS or on the loopback interface.
-const COOKIE: &str = "__Host-session";
+/// The session cookie, as it is named and set.
+struct Cookie {
+    name: &'static str,
+    attributes: &'static str,
+}
+
+/// The cookie over TLS or on the loopback interface: browsers accept the prefix only there, and only for this host.
+const SECURE_COOKIE: Cookie = Cookie {
+    name: "__Host-session",
+    attributes: "Path=/; Secure; HttpOnly; SameSite=Lax",
+};
+/// The cookie over plain HTTP, where the operator allows it.
+const PLAIN_COOKIE: Cookie = Cookie {
+    name: "session",
+    attributes: "Path=/; HttpOnly; SameSite=Lax",
+};
+
+impl Cookie {
+    fn of_server(app: &App) -> Self {
+        if app.settings.is_insecure() {
+            PLAIN_COOKIE
+        } else {
+            SECURE_COOKIE
+        }
+    }
+
+    fn find<'a>(&self, headers: &'a HeaderMap) -> Option<&'a str> {
+        headers
+            .get_all(header::COOKIE)
+            .iter()
+            .filter_map(|value| value.to_str().ok())
+            .flat_map(|value| value.split(';'))
+            .find_map(|pair| pair.trim().strip_prefix(self.name)?.strip_prefix('='))
+    }
+
+    fn set(&self, response: &mut Response<Body>, token: &str, max_age_s: u32) {
+        let text = format!("{}={token}; {}; Max-Age={max_age_s}", self.name, self.attributes);
+        if let Ok(value) = HeaderValue::from_str(&text) {
+            response.headers_mut().append(header::SET_COOKIE, value);
+        }
+    }
+}
 /// Bytes of a form, at most.
 const MAX_FORM_BYTES: usize = 64 << 10;
 /// Time in which it has to arrive.
@@ -53,18 +93,13 @@ pub(crate) fn query_parameter(request: &Request<Body>, name: &str) -> String {
 }
 
 /// The token of the session cookie.
-pub(crate) fn cookie(headers: &HeaderMap) -> Option<&str> {
-    headers
-        .get_all(header::COOKIE)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(';'))
-        .find_map(|pair| pair.trim().strip_prefix(COOKIE)?.strip_prefix('='))
+pub(crate) fn cookie<'a>(app: &App, headers: &'a HeaderMap) -> Option<&'a str> {
+    Cookie::of_server(app).find(headers)
 }
 
 /// Returns the person who is signed in. An error is the answer.
 pub(crate) async fn visitor(app: &App, headers: &HeaderMap) -> Result<Option<Visitor>, Box<Response<Body>>> {
-    let Some(token) = cookie(headers) else {
+    let Some(token) = cookie(app, headers) else {
         return Ok(None);
     };
     match app.engine.session(token).await {
@@ -116,18 +151,13 @@ pub(crate) fn next_page(asked: &str) -> &str {
 }
 
 /// Sets the session cookie on an answer.
-pub(crate) fn set_cookie(response: &mut Response<Body>, token: &str) {
-    let text = format!("{COOKIE}={token}; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=2592000");
-    if let Ok(value) = HeaderValue::from_str(&text) {
-        response.headers_mut().append(header::SET_COOKIE, value);
-    }
+pub(crate) fn set_cookie(app: &App, response: &mut Response<Body>, token: &str) {
+    Cookie::of_server(app).set(response, token, 30 * 24 * 3_600);
 }
 
 /// Removes the session cookie.
-pub(crate) fn remove_cookie(response: &mut Response<Body>) {
-    let value =
-        HeaderValue::from_static("__Host-session=; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=0");
-    response.headers_mut().append(header::SET_COOKIE, value);
+pub(crate) fn remove_cookie(app: &App, response: &mut Response<Body>) {
+    Cookie::of_server(app).set(response, "", 0);
 }
 
 /// Network address and program of a browser.
@@ -309,8 +339,10 @@ mod tests {
             header::COOKIE,
             HeaderValue::from_static("a=1; __Host-sessions=no; __Host-session=yes; b=2"),
         );
-        assert_eq!(cookie(&headers), Some("yes"));
+        assert_eq!(SECURE_COOKIE.find(&headers), Some("yes"));
+        assert_eq!(PLAIN_COOKIE.find(&headers), None);
         headers.insert(header::COOKIE, HeaderValue::from_static("session=no"));
-        assert_eq!(cookie(&headers), None);
+        assert_eq!(SECURE_COOKIE.find(&headers), None);
+        assert_eq!(PLAIN_COOKIE.find(&headers), Some("no"));
     }
 }

@@ -82,7 +82,7 @@ pub(super) async fn submit(
     let (name, email) = (entered.get("name"), entered.get("email"));
     let password = entered.get("password").to_owned();
     match app.engine.set_up(&token, name, email, password, caller).await {
-        Ok(session) => sign_in::signed_in(&session, "/account"),
+        Ok(session) => sign_in::signed_in(&app, &session, "/account"),
         Err(failure) if failure.0.status == 422 => form(
             StatusCode::UNPROCESSABLE_ENTITY,
             &token,
@@ -118,7 +118,7 @@ pub(super) async fn submit_link(
     request: Request<Body>,
 ) -> Response<Body> {
     let caller = session::caller(&request);
-    let former = session::cookie(request.headers()).map(str::to_owned);
+    let former = session::cookie(&app, request.headers()).map(str::to_owned);
     if let Err(response) = session::receive_from_anyone(&app, request).await {
         return *response;
     }
@@ -127,7 +127,7 @@ pub(super) async fn submit_link(
         .sign_in_by_link(&token, caller, former.as_deref())
         .await
     {
-        Ok(session) => sign_in::signed_in(&session, "/account"),
+        Ok(session) => sign_in::signed_in(&app, &session, "/account"),
         Err(failure) if failure.0.status == 409 => no_link(),
         Err(failure) => page::failed(&failure),
     }

@@ -93,7 +93,7 @@ pub(super) async fn show(State(app): State<Arc<App>>, request: Request<Body>) ->
 /// Signs a person in, or asks for the code of the second factor.
 pub(super) async fn submit(State(app): State<Arc<App>>, request: Request<Body>) -> Response<Body> {
     let caller = session::caller(&request);
-    let former = session::cookie(request.headers()).map(str::to_owned);
+    let former = session::cookie(&app, request.headers()).map(str::to_owned);
     let entered = match session::receive_from_anyone(&app, request).await {
         Ok(entered) => entered,
         Err(response) => return *response,
@@ -115,7 +115,7 @@ pub(super) async fn submit(State(app): State<Arc<App>>, request: Request<Body>) 
         form(&app, status, entered)
     };
     match outcome {
-        Ok(SignIn::Done(token)) => signed_in(&token, next),
+        Ok(SignIn::Done(token)) => signed_in(&app, &token, next),
         Ok(SignIn::NeedsCode(sign_in)) => code_form(StatusCode::OK, &sign_in, next, None),
         Ok(SignIn::Wrong | SignIn::Late) => {
             refuse(StatusCode::UNAUTHORIZED, "Email address or password is wrong.")
@@ -134,9 +134,15 @@ pub(super) async fn submit(State(app): State<Arc<App>>, request: Request<Body>) 
 fn wait(seconds: u32) -> String {
     let minutes = seconds.div_ceil(60);
     format!(
-        "There were too many failed attempts. Try again in {minutes} minute{}.",
+        "There were too many attempts. Try again in {minutes} minute{}.",
         if minutes == 1 { "" } else { "s" }
     )
+}
+
+/// Says that there were too many attempts.
+pub(super) fn blocked(seconds: u32) -> Response<Body> {
+    let page = page::notice(StatusCode::TOO_MANY_REQUESTS, "Too many attempts", &wait(seconds));
+    with_retry_after(page, seconds)
 }
 
 fn with_retry_after(mut response: Response<Body>, seconds: u32) -> Response<Body> {
@@ -157,7 +163,7 @@ fn code_form(status: StatusCode, sign_in: &str, next: &str, wrong: Option<&str>)
 /// Completes a sign-in with the code of the second factor.
 pub(super) async fn submit_code(State(app): State<Arc<App>>, request: Request<Body>) -> Response<Body> {
     let caller = session::caller(&request);
-    let former = session::cookie(request.headers()).map(str::to_owned);
+    let former = session::cookie(&app, request.headers()).map(str::to_owned);
     let entered = match session::receive_from_anyone(&app, request).await {
         Ok(entered) => entered,
         Err(response) => return *response,
@@ -168,7 +174,7 @@ pub(super) async fn submit_code(State(app): State<Arc<App>>, request: Request<Bo
         .enter_code(sign_in, entered.get("code"), caller, former.as_deref())
         .await;
     match outcome {
-        Ok(SignIn::Done(token)) => signed_in(&token, next),
+        Ok(SignIn::Done(token)) => signed_in(&app, &token, next),
         Ok(SignIn::Wrong | SignIn::NeedsCode(_)) => code_form(
             StatusCode::UNAUTHORIZED,
             sign_in,
@@ -250,7 +256,7 @@ pub(super) async fn passkey_challenge(State(app): State<Arc<App>>, request: Requ
 pub(super) async fn submit_passkey(State(app): State<Arc<App>>, request: Request<Body>) -> Response<Body> {
     let from = peer(&request);
     let caller = session::caller(&request);
-    let former = session::cookie(request.headers()).map(str::to_owned);
+    let former = session::cookie(&app, request.headers()).map(str::to_owned);
     let entered = match session::receive_from_anyone(&app, request).await {
         Ok(entered) => entered,
         Err(response) => return *response,
@@ -288,7 +294,7 @@ pub(super) async fn submit_passkey(State(app): State<Arc<App>>, request: Request
         form(&app, StatusCode::UNAUTHORIZED, entered)
     };
     match outcome {
-        Ok(SignIn::Done(token)) => signed_in(&token, next),
+        Ok(SignIn::Done(token)) => signed_in(&app, &token, next),
         Ok(_) => refuse("This passkey is not known here. It may have been removed on the account page."),
         Err(failure) if failure.0.status == 409 => refuse(&page::sentence(&failure)),
         Err(failure) => page::failed(&failure),
@@ -296,12 +302,12 @@ pub(super) async fn submit_passkey(State(app): State<Arc<App>>, request: Request
 }
 
 /// Sets the cookie and leads to a page that sees whether the browser kept it.
-pub(super) fn signed_in(token: &str, next: &str) -> Response<Body> {
+pub(super) fn signed_in(app: &App, token: &str, next: &str) -> Response<Body> {
     let query = url::form_urlencoded::Serializer::new(String::new())
         .append_pair("next", session::next_page(next))
         .finish();
     let mut response = page::see_other(&format!("/login/done?{query}"));
-    session::set_cookie(&mut response, token);
+    session::set_cookie(app, &mut response, token);
     response
 }
 
@@ -333,6 +339,6 @@ pub(super) async fn sign_out(State(app): State<Arc<App>>, request: Request<Body>
         return page::failed(&failure);
     }
     let mut response = page::see_other("/login");
-    session::remove_cookie(&mut response);
+    session::remove_cookie(&app, &mut response);
     response
 }

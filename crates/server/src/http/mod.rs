@@ -46,8 +46,12 @@ pub fn router(app: Arc<App>) -> Router {
             "/connect/{token}",
             routing::get(connect::show).post(connect::submit),
         )
-        .merge(oauth::routes())
-        .merge(dashboard::routes())
+        .merge(if app.settings.is_insecure() {
+            oauth::closed_routes()
+        } else {
+            oauth::routes()
+        })
+        .merge(dashboard::routes(&app))
         .fallback(unknown)
         .method_not_allowed_fallback(not_allowed);
     for (path, resource) in operations::resources(&app) {
@@ -72,6 +76,29 @@ async fn ready(State(app): State<Arc<App>>) -> Response<Body> {
     let mut response = Response::new(Body::from(text));
     *response.status_mut() = http::StatusCode::from_u16(status).unwrap_or_default();
     response
+}
+
+/// Answers everything on the listener of MCP while it is off.
+pub fn without_tls(app: Arc<App>) -> Router {
+    Router::new().fallback(off).with_state(app)
+}
+
+/// Answers what is off without TLS.
+pub async fn off(State(app): State<Arc<App>>, request: Request<Body>) -> Response<Body> {
+    let problem = Problem::new(
+        Code::NotFound,
+        "MCP and OAuth are off: this server is reached over plain http",
+    )
+    .with("resource", "route")
+    .hint("put a proxy with TLS in front, and set PUBLIC_URL and MCP_URL to its https addresses");
+    answer::problem(
+        &app,
+        &app.request_id(),
+        Door::Api,
+        request.uri().path(),
+        problem,
+        None,
+    )
 }
 
 async fn unknown(State(app): State<Arc<App>>, request: Request<Body>) -> Response<Body> {

@@ -6,7 +6,10 @@ use axum::{Router, body::Body, extract::State, routing};
 use http::{HeaderValue, Request, Response, StatusCode, header};
 use searchwright_contract::Scope;
 use searchwright_engine::{
-    identity::connections::{NewStep, Step},
+    identity::{
+        connections::{NewStep, Step},
+        oauth::client_metadata::DocumentPolicy,
+    },
     oauth::{OFFLINE_ACCESS, read_scopes},
 };
 use serde_json::{Value, json};
@@ -47,7 +50,8 @@ pub(super) async fn authorization_server(
     let mut scopes: Vec<&str> = Scope::ALL.iter().map(|scope| scope.as_str()).collect();
     scopes.push(OFFLINE_ACCESS);
     let auth_methods = ["none", "client_secret_basic", "client_secret_post"];
-    public(&json!({
+    let clients = &app.engine.accounts().clients;
+    let mut metadata = json!({
         "issuer": issuer,
         "authorization_endpoint": format!("{issuer}/oauth/authorize"),
         "token_endpoint": format!("{issuer}/oauth/token"),
@@ -64,10 +68,16 @@ pub(super) async fn authorization_server(
         "introspection_endpoint_auth_methods_supported": ["client_secret_basic", "client_secret_post"],
         "scopes_supported": scopes,
         "authorization_response_iss_parameter_supported": true,
-        "client_id_metadata_document_supported": true,
+        "client_id_metadata_document_supported": clients.documents != DocumentPolicy::Off,
         "protected_resources": [app.settings.base_url(), app.settings.mcp_url],
         "service_documentation": format!("{issuer}/docs"),
-    }))
+    });
+    if !clients.may_register
+        && let Some(members) = metadata.as_object_mut()
+    {
+        members.shift_remove("registration_endpoint");
+    }
+    public(&metadata)
 }
 
 fn resource(app: &App, resource: &str, name: &str) -> Response<Body> {

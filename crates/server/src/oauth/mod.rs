@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use axum::{Router, routing};
 
-use crate::app::App;
+use crate::{app::App, http};
 
 /// The endpoints.
 pub fn routes() -> Router<Arc<App>> {
@@ -36,4 +36,13 @@ pub fn routes() -> Router<Arc<App>> {
         .route("/oauth/revoke", cors().post(revoke::revoke))
         .route("/oauth/introspect", cors().post(introspect::introspect))
         .route("/oauth/device", cors().post(device::begin))
+}
+
+/// The addresses of the endpoints while OAuth is off.
+pub fn closed_routes() -> Router<Arc<App>> {
+    let off = || routing::any(http::off);
+    Router::new()
+        .route("/oauth/{*rest}", off())
+        .route("/.well-known/oauth-authorization-server", off())
+        .route("/.well-known/oauth-protected-resource/{*rest}", off())
 }

@@ -32,7 +32,7 @@ on_both!(
 const NAMED: &str = "public_url=\"https://seo.example.com\"";
 
 /// The code that an app shows for the secret on this page.
-fn code(page: &Page, bench: &Bench) -> String {
+pub fn code(page: &Page, bench: &Bench) -> String {
     let (_, rest) = page
         .text
         .split_once("secret=")
@@ -56,7 +56,7 @@ fn recovery_codes(page: &Page) -> Vec<String> {
 }
 
 /// Signs a person in and sets up a second factor: the page with its secret, and the recovery codes.
-async fn with_second_factor<'a>(bench: &'a Bench, email: &str) -> (Browser<'a>, Page, Vec<String>) {
+pub async fn with_second_factor<'a>(bench: &'a Bench, email: &str) -> (Browser<'a>, Page, Vec<String>) {
     person(bench, email, Role::Owner).await;
     let browser = Browser::new(bench);
     let csrf = browser.sign_in(email, PASSWORD).await.field("csrf");

@@ -150,3 +150,49 @@ async fn client_with_a_document_connects_without_registration(database: &str) {
     assert_eq!(browser.open(&agent.request(&[])).await.status, 400);
     assert_eq!(publisher.fetched.load(Ordering::SeqCst), before);
 }
+
+#[tokio::test]
+async fn operator_restricts_clients() {
+    let (publisher, host) = Publisher::start().await;
+    publisher.publishes(&json!({}));
+    let allow = format!("allow_outbound=[\"client-metadata={host}\"]");
+    for (policy, hosts, accepted) in [
+        ("off", "[]", false),
+        ("allowlist", "[\"agent.example\"]", false),
+        ("allowlist", "[\"127.0.0.1\"]", true),
+    ] {
+        let (policy, hosts) = (
+            format!("oauth.cimd_policy={policy:?}"),
+            format!("oauth.cimd_hosts={hosts}"),
+        );
+        let bench = Bench::with(&[&allow, &policy, &hosts]).await;
+        let agent = Agent {
+            client: publisher.url.clone(),
+            ..Agent::new(&bench, Role::Editor).await
+        };
+        let page = agent.browser.open(&agent.request(&[])).await;
+        assert_eq!(page.status == 200, accepted, "{policy} {hosts}: {}", page.text);
+        assert!(accepted || page.text.contains("cimd_"), "{}", page.text);
+    }
+    let bench = Bench::with(&["oauth.dcr=\"off\"", "oauth.cimd_policy=\"off\""]).await;
+    let root = format!("http://{}", bench.server.addresses.api);
+    let metadata = bench
+        .http
+        .get(format!("{root}/.well-known/oauth-authorization-server"))
+        .send()
+        .await
+        .unwrap();
+    let metadata: Value = serde_json::from_slice(&metadata.bytes().await.unwrap()).unwrap();
+    assert_eq!(metadata["registration_endpoint"], Value::Null);
+    assert_eq!(metadata["client_id_metadata_document_supported"], false);
+    let refused = bench
+        .http
+        .post(format!("{root}/oauth/register"))
+        .header("content-type", "application/json")
+        .body(r#"{"redirect_uris":["http://127.0.0.1/cb"]}"#)
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(refused.status(), 400);
+    assert!(refused.text().await.unwrap().contains("registers no clients"));
+}

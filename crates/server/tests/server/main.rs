@@ -52,6 +52,7 @@ mod mcp;
 mod oauth;
 mod occurrences;
 mod pages;
+mod password_reset;
 mod people;
 mod post_generation;
 mod post_images;

@@ -138,9 +138,10 @@ CREATE TABLE sessions (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX sessions_by_user ON sessions (user_id, id);
 
--- Links that let a person in once: to set up the first account, or to sign in.
+-- Links that work once: to set up the first account, to sign in, or to set a new password.
 CREATE TABLE sign_in_links (
   digest BLOB PRIMARY KEY,
+  purpose TEXT NOT NULL,
   user_id BLOB REFERENCES users (id), -- NULL for the setup of the first account
   created_at TEXT NOT NULL,
   expires_at TEXT NOT NULL

@@ -60,7 +60,15 @@ struct AccountView<'a> {
     is_recent: bool,
     /// Script for passkeys, where browsers can make them.
     passkey_script: Option<&'static str>,
-    wrong: Option<&'a str>,
+    remark: Remark<'a>,
+}
+
+/// Outcome of the form that led to the page.
+#[derive(Clone, Copy)]
+enum Remark<'a> {
+    None,
+    Saved,
+    Wrong(&'a str),
 }
 
 /// An event as it is shown.
@@ -75,6 +83,8 @@ fn event(action: &str) -> &str {
         "recovery_codes.created" => "New recovery codes",
         "passkey.added" => "Passkey added",
         "passkey.removed" => "Passkey removed",
+        "password_reset.mailed" => "Link for a new password mailed",
+        "password_reset.mail_failed" => "Link for a new password could not be mailed",
         "invitation.created" => "Invited somebody",
         "invitation.withdrawn" => "Invitation withdrawn",
         "invitation.accepted" => "Invitation accepted",
@@ -109,7 +119,7 @@ fn browser(user_agent: &str) -> &str {
 }
 
 /// Shows the page. `wrong` says why a form was refused.
-async fn view(app: &App, visitor: &Visitor, status: StatusCode, wrong: Option<&str>) -> Response<Body> {
+async fn view(app: &App, visitor: &Visitor, status: StatusCode, remark: Remark<'_>) -> Response<Body> {
     let user = visitor.session.user;
     let loaded = async {
         let account = app.engine.account(user).await?;
@@ -130,15 +140,20 @@ async fn view(app: &App, visitor: &Visitor, status: StatusCode, wrong: Option<&s
         csrf: visitor.csrf(),
         is_recent: app.engine.recent(&visitor.session).is_some(),
         passkey_script: passkey_site(app).map(|_| page::passkey_script()),
-        wrong,
+        remark,
     };
     let has_script = view.passkey_script.is_some() && view.is_recent;
     page::respond(status, &view, Form::own(has_script))
 }
 
 async fn show(State(app): State<Arc<App>>, request: Request<Body>) -> Response<Body> {
+    let remark = if request.uri().query() == Some("saved") {
+        Remark::Saved
+    } else {
+        Remark::None
+    };
     match session::need_visitor(&app, request.headers(), "/account").await {
-        Ok(visitor) => view(&app, &visitor, StatusCode::OK, None).await,
+        Ok(visitor) => view(&app, &visitor, StatusCode::OK, remark).await,
         Err(response) => *response,
     }
 }
@@ -146,10 +161,10 @@ async fn show(State(app): State<Arc<App>>, request: Request<Body>) -> Response<B
 /// Leads back to the page after a change; shows the reason on it if the form was refused.
 async fn changed(app: &App, visitor: &Visitor, outcome: Result<(), Failure>) -> Response<Body> {
     match outcome {
-        Ok(()) => page::see_other("/account"),
+        Ok(()) => page::see_other("/account?saved"),
         Err(failure) if matches!(failure.0.status, 409 | 422) => {
             let status = StatusCode::from_u16(failure.0.status).unwrap_or(StatusCode::CONFLICT);
-            view(app, visitor, status, Some(&page::sentence(&failure))).await
+            view(app, visitor, status, Remark::Wrong(&page::sentence(&failure))).await
         }
         Err(failure) => page::failed(&failure),
     }
