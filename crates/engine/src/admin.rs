@@ -227,7 +227,7 @@ impl Engine {
                 Box::pin(async move { admin::revoke_keys_by_name(tx, project, &ended, now).await })
             })
             .await?;
-        self.db.credentials_changed()?;
+        self.db.credentials_changed().await?;
         self.create_key(project, name, grant).await
     }
 
@@ -238,7 +238,7 @@ impl Engine {
             .db
             .write(move |tx| Box::pin(async move { admin::revoke_key(tx, id, now).await }))
             .await;
-        self.db.credentials_changed()?;
+        self.db.credentials_changed().await?;
         missing_key(done)
     }
 
@@ -255,7 +255,7 @@ impl Engine {
             .db
             .write(move |tx| Box::pin(async move { admin::retire_key(tx, id, until, now).await }))
             .await;
-        self.db.credentials_changed()?;
+        self.db.credentials_changed().await?;
         let old = missing_key(done)?;
         let expires_at = lifetime_millis.map(|l| now.plus_millis(l));
         self.insert_key(old.project, old.name, old.scopes, old.read_only, expires_at)

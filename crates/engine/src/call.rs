@@ -48,8 +48,21 @@ impl Credential {
         let Some(id) = id.filter(|id| id.to_string() == project_id) else {
             return Ok(None);
         };
+        // Before the look: a change announced after it is then noticed by the next call.
+        let (generation, key) = (engine.db.credential_generation(), (token.user, id));
+        let known =
+            generation.and_then(|generation| engine.memberships.find(&key, generation, engine.clock.now()));
+        if known.is_some() {
+            return Ok(known);
+        }
         let found = access::find_project_of_user(&mut engine.db.read().await?, token.user, id).await?;
-        Ok(found.map(Arc::new))
+        let found = found.map(Arc::new);
+        if let (Some(found), Some(generation)) = (&found, generation) {
+            engine
+                .memberships
+                .store(key, found.clone(), generation, engine.clock.now());
+        }
+        Ok(found)
     }
 
     /// Returns the id to which rate limits and idempotency keys are charged: the key, or the grant of a token.

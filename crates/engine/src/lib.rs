@@ -30,9 +30,13 @@ mod wire;
 
 use std::sync::{Arc, OnceLock};
 
-use searchwright_contract::Clock;
+use searchwright_contract::{
+    Clock,
+    ids::{ProjectId, UserId},
+};
+use searchwright_identity::verified_cache::VerifiedCache;
 use searchwright_outbound::AllowOutbound;
-use searchwright_store::{Db, seal::Keyring};
+use searchwright_store::{Db, access::ProjectAccess, seal::Keyring};
 use tokio::sync::Notify;
 
 pub use call::{Call, Credential};
@@ -67,6 +71,8 @@ pub struct Engine {
     minutes_between_audits: u32,
     /// Hashes passwords.
     passwords: people::passwords::Passwords,
+    /// Projects that people reach, as they were read a moment ago.
+    memberships: VerifiedCache<(UserId, ProjectId), Arc<ProjectAccess>>,
     /// Refused calls of connected programs, to be stored.
     denials: searchwright_identity::denials::DenialLog,
     /// Steps of programs that connect, to be stored.
@@ -96,6 +102,7 @@ impl Engine {
             accounts: OnceLock::new(),
             minutes_between_audits,
             passwords: people::passwords::Passwords::new()?,
+            memberships: VerifiedCache::default(),
             denials: searchwright_identity::denials::DenialLog::default(),
             connections: searchwright_identity::connections::ConnectionLog::default(),
             cursors,

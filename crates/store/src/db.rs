@@ -116,20 +116,20 @@ impl Db {
         }
     }
 
-    /// Number of changes of credentials that any process sharing an embedded database has announced; always 0 on
-    /// PostgreSQL. As long as it stays the same, a cached credential is still valid.
-    pub fn credential_generation(&self) -> u64 {
+    /// Number of changes of credentials that any process on this database has announced. As long as it stays the same, a cached
+    /// credential is still valid. `None` while announcements are not heard: nothing may be cached then.
+    pub fn credential_generation(&self) -> Option<u64> {
         match &*self.backend {
-            Backend::Sqlite(db) => db.credential_generation(),
-            Backend::Postgres(_) => 0,
+            Backend::Sqlite(db) => Some(db.credential_generation()),
+            Backend::Postgres(db) => db.credential_generation(),
         }
     }
 
     /// Announces that keys, tokens or people have changed. To be called after the change is committed.
-    pub fn credentials_changed(&self) -> Result<()> {
+    pub async fn credentials_changed(&self) -> Result<()> {
         match &*self.backend {
             Backend::Sqlite(db) => db.credentials_changed(),
-            Backend::Postgres(_) => Ok(()),
+            Backend::Postgres(db) => db.credentials_changed().await,
         }
     }
 

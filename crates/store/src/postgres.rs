@@ -3,8 +3,13 @@
 //! Round trips are what a transaction costs: BEGIN is sent with the first statement, and statements whose effect the
 //! transaction does not read are sent with COMMIT.
 
+mod credential_changes;
+
 use std::{
-    sync::atomic::{AtomicU8, Ordering},
+    sync::{
+        OnceLock,
+        atomic::{AtomicU8, Ordering},
+    },
     time::Duration,
 };
 
@@ -14,6 +19,8 @@ use deadpool_postgres::{
 use futures_util::future::try_join_all;
 use tokio_postgres::NoTls;
 use tokio_postgres_rustls::MakeRustlsConnect;
+
+use credential_changes::{CredentialChanges, NOTIFY};
 
 use crate::{
     error::{Error, Result},
@@ -161,6 +168,9 @@ impl Drop for Client {
 #[derive(Debug)]
 pub(crate) struct Postgres {
     pool: Pool,
+    config: tokio_postgres::Config,
+    /// Set by the first process that asks for the generation of credentials; commands of the operator never do.
+    changes: OnceLock<CredentialChanges>,
 }
 
 impl Postgres {
@@ -177,6 +187,7 @@ impl Postgres {
             .get_options()
             .map_or_else(|| limits.to_owned(), |o| format!("{limits} {o}"));
         config.options(options);
+        let own = config.clone();
         let manager_config = ManagerConfig {
             recycling_method: RecyclingMethod::Fast,
         };
@@ -208,7 +219,11 @@ impl Postgres {
             })
             .build()
             .map_err(|e| Error::Defect(e.to_string()))?;
-        let postgres = Self { pool };
+        let postgres = Self {
+            pool,
+            config: own,
+            changes: OnceLock::new(),
+        };
         let client = postgres.object().await?;
         let row = client
             .query_one(
@@ -272,6 +287,21 @@ impl Postgres {
                 "the database is a read-only standby".to_owned(),
             ));
         }
+        Ok(())
+    }
+
+    /// Number of changes of credentials that any process on this database has announced; `None` while they are not heard.
+    pub(crate) fn credential_generation(&self) -> Option<u64> {
+        self.changes
+            .get_or_init(|| CredentialChanges::listen(self.config.clone()))
+            .generation()
+    }
+
+    pub(crate) async fn credentials_changed(&self) -> Result<()> {
+        if let Some(changes) = self.changes.get() {
+            changes.count();
+        }
+        self.object().await?.batch_execute(NOTIFY).await?;
         Ok(())
     }
 

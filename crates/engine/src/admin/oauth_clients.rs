@@ -93,6 +93,6 @@ impl Engine {
             Ok::<_, Failure>(())
         };
         self.db.write(move |tx| Box::pin(work(tx))).await?;
-        Ok(self.db.credentials_changed()?)
+        Ok(self.db.credentials_changed().await?)
     }
 }

@@ -153,7 +153,7 @@ impl Engine {
             Ok::<_, Failure>(())
         };
         self.db.write(move |tx| Box::pin(work(tx))).await?;
-        Ok(self.db.credentials_changed()?)
+        Ok(self.db.credentials_changed().await?)
     }
 
     /// Removes a member from a workspace.
@@ -175,7 +175,7 @@ impl Engine {
             Ok::<_, Failure>(())
         };
         self.db.write(move |tx| Box::pin(work(tx))).await?;
-        Ok(self.db.credentials_changed()?)
+        Ok(self.db.credentials_changed().await?)
     }
 
     /// Turns Agent Autonomy for an action on or off, and returns what is in force.

@@ -49,7 +49,7 @@ impl Engine {
             Ok(())
         };
         self.db.write(move |tx| Box::pin(work(tx))).await?;
-        self.db.credentials_changed()?;
+        self.db.credentials_changed().await?;
         Ok(())
     }
 
@@ -77,7 +77,7 @@ impl Engine {
             Ok(is_revoked)
         };
         let is_revoked = self.db.write(move |tx| Box::pin(work(tx))).await?;
-        self.db.credentials_changed()?;
+        self.db.credentials_changed().await?;
         Ok(is_revoked)
     }
 

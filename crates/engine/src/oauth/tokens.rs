@@ -134,7 +134,7 @@ impl Engine {
         let outcome = self.db.write(move |tx| Box::pin(work(tx))).await?;
         if outcome.is_err() {
             // A code that was redeemed twice has ended its tokens.
-            self.db.credentials_changed()?;
+            self.db.credentials_changed().await?;
         }
         Ok(outcome)
     }
@@ -156,7 +156,7 @@ impl Engine {
         let work = async move |tx: &mut Tx| rotation.carry_out(tx, &client, fresh, log, now).await;
         let outcome = self.db.write(move |tx| Box::pin(work(tx))).await?;
         if outcome.is_err() {
-            self.db.credentials_changed()?;
+            self.db.credentials_changed().await?;
         }
         Ok(outcome)
     }

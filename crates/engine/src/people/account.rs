@@ -118,7 +118,7 @@ impl Engine {
             account_activity::insert(tx, entry).await
         };
         self.db.write(move |tx| Box::pin(work(tx))).await?;
-        Ok(self.db.credentials_changed()?)
+        Ok(self.db.credentials_changed().await?)
     }
 
     /// Ends all sessions of a person but this one.
@@ -158,7 +158,7 @@ impl Engine {
             account_activity::insert(tx, entry).await
         };
         self.db.write(move |tx| Box::pin(work(tx))).await?;
-        Ok(self.db.credentials_changed()?)
+        Ok(self.db.credentials_changed().await?)
     }
 
     /// Removes the second factor of a person who lost it, on behalf of the operator.

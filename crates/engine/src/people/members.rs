@@ -255,7 +255,7 @@ impl Engine {
             Ok::<_, Failure>(())
         };
         self.db.write(move |tx| Box::pin(work(tx))).await?;
-        Ok(self.db.credentials_changed()?)
+        Ok(self.db.credentials_changed().await?)
     }
 
     /// Returns an invitation that is valid.
@@ -286,7 +286,7 @@ impl Engine {
             Ok::<_, Failure>(())
         };
         self.db.write(move |tx| Box::pin(work(tx))).await?;
-        Ok(self.db.credentials_changed()?)
+        Ok(self.db.credentials_changed().await?)
     }
 
     /// Creates the account of an invited person, makes it a member, and signs it in. Returns the token for the cookie.

@@ -146,7 +146,7 @@ impl Engine {
             Ok(true)
         };
         let is_done = self.db.write(move |tx| Box::pin(work(tx))).await?;
-        self.db.credentials_changed()?;
+        self.db.credentials_changed().await?;
         Ok(if is_done {
             SignIn::Done(token)
         } else {

@@ -8,19 +8,14 @@ use std::{
 use http::HeaderMap;
 use searchwright_contract::{Code, Instant, Problem, ids::CredentialId};
 use searchwright_engine::{
-    Credential, Engine, Failure, oauth,
+    Credential, Engine, Failure,
+    identity::verified_cache::VerifiedCache,
+    oauth,
     secrets::{self, SecretKind},
 };
 use searchwright_store::{access, oauth_grants, oauth_tokens};
 
 use crate::app::App;
-
-/// Milliseconds for which a verified key is cached. On PostgreSQL a revocation takes effect within this time on every
-/// replica; on SQLite at once, because a change is announced (`Db::credential_generation`). OAuth tokens are cached on SQLite
-/// only.
-const BELIEVED_MILLIS: i64 = 2_000;
-/// Cached credentials, at most.
-const MAX_BELIEVED: usize = 10_000;
 
 /// A protected resource: where a credential is presented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,21 +44,12 @@ impl Door {
     }
 }
 
-/// Cached credentials by digest, with their validity.
-type Believed = HashMap<[u8; 32], (Belief, Credential)>;
-
-/// Validity of a cached credential: until a time, and while no change of credentials is announced.
-#[derive(Clone, Copy, Debug)]
-struct Belief {
-    until: Instant,
-    generation: u64,
-}
-
 /// Verifies credentials and records their last use.
 #[derive(Debug)]
 pub struct Gate {
     engine: Arc<Engine>,
-    believed: Mutex<Believed>,
+    /// Verified credentials by digest. A change that is announced counts at once; where announcements are not heard, none is kept.
+    verified: VerifiedCache<[u8; 32], Credential>,
     key_uses: Uses,
     grant_uses: Uses,
 }
@@ -115,7 +101,7 @@ impl Gate {
     pub fn new(engine: Arc<Engine>) -> Self {
         Self {
             engine,
-            believed: Mutex::default(),
+            verified: VerifiedCache::default(),
             key_uses: Uses::default(),
             grant_uses: Uses::default(),
         }
@@ -136,13 +122,13 @@ impl Gate {
         let now = self.engine.clock.now();
         // Before the look: a change announced after it is then noticed by the next request.
         let generation = self.engine.db.credential_generation();
-        let credential = match self.remembered(&digest, now, generation) {
+        let known = generation.and_then(|generation| self.verified.find(&digest, generation, now));
+        let credential = match known {
             Some(credential) => credential,
             None => {
                 let found = self.find(&digest, is_key, now).await?.ok_or_else(invalid)?;
-                if is_key || self.engine.db.name() == "sqlite" {
-                    let until = now.plus_millis(BELIEVED_MILLIS);
-                    self.believe(digest, Belief { until, generation }, &found);
+                if let Some(generation) = generation {
+                    self.verified.store(digest, found.clone(), generation, now);
                 }
                 found
             }
@@ -191,20 +177,6 @@ impl Gate {
             let found = oauth_tokens::find_access(&mut tx, digest, now).await?;
             found.map(|access| Credential::Token(Arc::new(access)))
         })
-    }
-
-    fn remembered(&self, digest: &[u8; 32], now: Instant, generation: u64) -> Option<Credential> {
-        let believed = self.believed.lock().unwrap_or_else(PoisonError::into_inner);
-        let (belief, credential) = believed.get(digest)?;
-        (belief.until > now && belief.generation == generation).then(|| credential.clone())
-    }
-
-    fn believe(&self, digest: [u8; 32], belief: Belief, credential: &Credential) {
-        let mut believed = self.believed.lock().unwrap_or_else(PoisonError::into_inner);
-        if believed.len() >= MAX_BELIEVED {
-            believed.clear();
-        }
-        believed.insert(digest, (belief, credential.clone()));
     }
 
     /// Stores when credentials were last used; called every minute and at shutdown.

@@ -2,6 +2,7 @@
 
 use searchwright_contract::{Scope, ids::ProjectId};
 use searchwright_store::{
+    Db,
     access::{self, RecordKind},
     admin::{self, NewKey},
 };
@@ -18,6 +19,7 @@ on_both!(
     key_record_reads_back,
     last_use_never_goes_back,
     record_of_any_project_is_found,
+    changes_of_credentials_are_heard_by_other_processes,
 );
 
 async fn key_gives_access_to_its_own_project_only(place: &Place) {
@@ -160,4 +162,34 @@ async fn record_of_any_project_is_found(place: &Place) {
             .await
             .unwrap()
     );
+}
+
+async fn changes_of_credentials_are_heard_by_other_processes(place: &Place) {
+    let (one, other) = (place.store().await, place.open().await);
+    let begun = generation(&one.db, None).await;
+    let elsewhere = generation(&other, None).await;
+    one.db.credentials_changed().await.unwrap();
+    assert_ne!(
+        one.db.credential_generation(),
+        Some(begun),
+        "at once where the change was made"
+    );
+    generation(&other, Some(elsewhere)).await;
+    other.credentials_changed().await.unwrap();
+    generation(&one.db, Some(begun)).await;
+}
+
+/// Waits for a generation other than `known`.
+async fn generation(db: &Db, known: Option<u64>) -> u64 {
+    let heard = async {
+        loop {
+            match db.credential_generation() {
+                Some(now) if Some(now) != known => return now,
+                _ => tokio::task::yield_now().await,
+            }
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(30), heard)
+        .await
+        .unwrap()
 }
