@@ -1,4 +1,4 @@
-//! Requests to language models and sources of keyword data against the vendors' own documents.
+//! Requests to language models, answer engines and sources of keyword data against the vendors' own documents.
 
 use std::{
     fs,
@@ -14,12 +14,13 @@ use xtask::{
 
 use crate::peer::Peer;
 
-/// The vendors' own documents: provider, file, and how many requests there are.
+/// The vendors' own documents: provider, file, and how many requests there are. Perplexity and xAI publish none, and that of
+/// DataForSEO has no page of Gemini.
 const DOCUMENTS: [(&str, &str, usize); 4] = [
-    ("openai", "openai.json", 1),
-    ("anthropic", "anthropic.yaml", 1),
-    ("gemini", "gemini.json", 1),
-    ("dataforseo", "dataforseo.yaml", 5),
+    ("openai", "openai.json", 4),
+    ("anthropic", "anthropic.yaml", 3),
+    ("gemini", "gemini.json", 3),
+    ("dataforseo", "dataforseo.yaml", 8),
 ];
 
 /// Holds the requests of every provider against its vendor's document, and streams from a server that
@@ -41,6 +42,7 @@ pub(crate) fn check(documents: &Path) -> Result<()> {
         command.arg("validator.mjs").arg(document).arg(port.to_string());
         peers.push((provider, Peer::start(provider, &folder, command)?));
         calls.push(format!("{provider}=http://127.0.0.1:{port}"));
+        calls.push(format!("{provider}-answers=http://127.0.0.1:{port}"));
     }
     let port = free_port()?;
     let mut command = program(folder.join("venv/bin/python"), None);
@@ -49,7 +51,8 @@ pub(crate) fn check(documents: &Path) -> Result<()> {
     for provider in ["google-ads", "search-console"] {
         calls.push(format!("{provider}=http://127.0.0.1:{port}"));
     }
-    // Models answer with a stream, which the validator has not: their requests count here, their answers below.
+    // Models answer with a stream, which the validator has not: their requests count here, their answers below. Answers of
+    // engines are made from schemas and say nothing.
     check_answers(&call_providers(&calls)?, "ROWS", 9)?;
     let mut refused = Vec::new();
     for (provider, peer) in &peers {

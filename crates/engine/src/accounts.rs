@@ -45,17 +45,14 @@ impl Accounts {
         Ok(Err(ProviderError::NotConfigured("language model")))
     }
 
-    /// Returns the sources of keyword data of a project, one for each account, in the order of [`Provider::ALL`].
+    /// Returns the sources of keyword data of a project, one for each account, in the order of [`Provider::KEYWORD_DATA`].
     pub async fn keyword_data(
         &self,
         tx: &mut Tx,
         scope: ProjectScope,
     ) -> searchwright_store::Result<Result<Vec<Box<dyn KeywordData>>, ProviderError>> {
         let mut sources = Vec::new();
-        for provider in Provider::ALL {
-            if Provider::LANGUAGE_MODELS.contains(&provider) || provider == Provider::PageSpeed {
-                continue;
-            }
+        for provider in Provider::KEYWORD_DATA {
             if let Some(account) = self.open(tx, scope, provider).await? {
                 match self.providers.keyword_data(scope.project(), provider, &account) {
                     Ok(source) => sources.push(source),

@@ -1,5 +1,6 @@
 //! Calls every function of the providers named, at the addresses given, and says what came of it:
-//! `cargo run --example call_providers openai=http://127.0.0.1:4040/v1 dataforseo=http://127.0.0.1:4041`.
+//! `cargo run --example call_providers openai=http://127.0.0.1:4040/v1 dataforseo=http://127.0.0.1:4041`. With `-answers` after
+//! its name a provider is asked as an answer engine.
 //!
 //! The accounts are made up, so it is for servers that stand in for a vendor: `cargo xtask peers providers`.
 #![expect(clippy::print_stdout, reason = "a report is its output")]
@@ -10,8 +11,8 @@ use schemars::json_schema;
 use searchwright_contract::Clock;
 use searchwright_outbound::{Guarded, Outbound, Purpose, Settings};
 use searchwright_providers::{
-    Credentials, DataForSeo, Form, Found, GoogleAds, KeywordData, LanguageModel, Market, Prompt, Provider,
-    ProviderError, SearchConsole, answer, chat_model,
+    AnswerEngine, Credentials, DataForSeo, Form, Found, GoogleAds, KeywordData, LanguageModel, Market,
+    Prompt, Provider, ProviderError, Providers, Question, SearchConsole, answer, chat_model,
 };
 
 fn account(secret: &str, settings: &[(&str, &str)]) -> Credentials {
@@ -60,6 +61,74 @@ fn tell(what: &str, found: Result<Found, ProviderError>) {
         ),
         Err(error) => println!("FAILED {what} {error:?}"),
     }
+}
+
+/// Settings of accounts that together send every kind of request.
+fn engine_accounts(provider: Provider) -> Vec<Vec<(&'static str, &'static str)>> {
+    match provider {
+        Provider::OpenAi => vec![
+            vec![("model", "gpt-5.6-sol"), ("api", "responses")],
+            vec![
+                ("model", "gpt-5.6-sol"),
+                ("api", "responses"),
+                ("retrieval", "forced"),
+                ("effort", "low"),
+                ("contextSize", "high"),
+                ("maxSearches", "3"),
+                ("maxTokens", "4000"),
+                ("toolVersion", "web_search_2025_08_26"),
+            ],
+            vec![("model", "gpt-4o-mini"), ("api", "chat"), ("maxTokens", "4000")],
+        ],
+        Provider::Anthropic => vec![
+            vec![("model", "claude-sonnet-5")],
+            vec![
+                ("model", "claude-sonnet-5"),
+                ("toolVersion", "web_search_20250305"),
+            ],
+        ],
+        Provider::Gemini => vec![
+            vec![("model", "gemini-3.8-flash")],
+            vec![
+                ("model", "gemini-3.8-flash"),
+                ("grounding", "true"),
+                ("maxTokens", "4000"),
+            ],
+        ],
+        _ => vec![vec![
+            ("engines", "google_ai_overview,google_ai_mode,chatgpt"),
+            ("retrieval", "forced"),
+        ]],
+    }
+}
+
+async fn ask_engine(engine: &dyn AnswerEngine) {
+    let question = Question {
+        text: "Which standing desk is good?".to_owned(),
+        language: "en".to_owned(),
+        country: Some("US".to_owned()),
+        city: Some("Boston".to_owned()),
+    };
+    let key = engine.key();
+    match engine.ask(&question).await {
+        Ok(answer) => println!("ANSWERED {key:?} {:?}", answer.status),
+        Err(error) => println!("NO ANSWER {key:?} {error:?}"),
+    }
+}
+
+/// Asks all engines of a provider.
+async fn ask_engines(name: &str, url: &str, outbound: &Outbound, clock: Clock) -> Result<(), Box<dyn Error>> {
+    let provider = Provider::parse(name)?;
+    let providers = Providers::new(outbound, clock.clone());
+    for settings in engine_accounts(provider) {
+        let mut all = vec![("baseUrl", url)];
+        all.extend(settings);
+        let account = account("login:password", &all);
+        for engine in providers.answer_engines(clock.id(), provider, &account)? {
+            ask_engine(&*engine).await;
+        }
+    }
+    Ok(())
 }
 
 async fn call(provider: &str, url: &str, client: Guarded, clock: Clock) -> Result<(), Box<dyn Error>> {
@@ -119,10 +188,14 @@ async fn main() -> Result<(), Box<dyn Error>> {
         allow: vec!["provider=127.0.0.1".parse()?],
         ..Settings::new("SearchwrightBot/1.0 (+http://localhost/bot)")
     };
-    let client = Outbound::new(&settings)?.for_purpose(Purpose::Provider);
+    let outbound = Outbound::new(&settings)?;
+    let client = outbound.for_purpose(Purpose::Provider);
     for argument in std::env::args().skip(1) {
         let (provider, url) = argument.split_once('=').ok_or("write PROVIDER=URL")?;
-        call(provider, url, client.clone(), Clock::system()).await?;
+        match provider.strip_suffix("-answers") {
+            Some(name) => ask_engines(name, url, &outbound, Clock::system()).await?,
+            None => call(provider, url, client.clone(), Clock::system()).await?,
+        }
     }
     Ok(())
 }

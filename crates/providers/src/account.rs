@@ -1,14 +1,14 @@
 //! The providers that can be set, and what each needs to be set with.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use searchwright_contract::Problem;
 use serde_json::Value;
 use url::Url;
 
-use super::{ProviderError, language::prices::dollars};
+use super::{ProviderError, answers::scraped_words, language::prices::dollars};
 
-/// A provider of language models, keyword data or measurements.
+/// A provider of language models, keyword data, answers or measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Provider {
     /// Any server with Chat Completions: OpenAI, Ollama, vLLM, llama.cpp.
@@ -27,14 +27,80 @@ pub enum Provider {
     Autocomplete,
     /// Google PageSpeed Insights.
     PageSpeed,
+    /// Perplexity.
+    Perplexity,
+    /// xAI.
+    Xai,
 }
 
 const ADDRESS: &str = "baseUrl";
-const OF_MODELS: &[&str] = &[ADDRESS, "model", "inputPrice", "outputPrice"];
+const OF_OPENAI: &[&str] = &[
+    ADDRESS,
+    "model",
+    "inputPrice",
+    "outputPrice",
+    "searchPrice",
+    "api",
+    "contextSize",
+    "effort",
+    "maxSearches",
+    "maxTokens",
+    "retrieval",
+    "toolVersion",
+];
+const OF_ANTHROPIC: &[&str] = &[
+    ADDRESS,
+    "model",
+    "inputPrice",
+    "outputPrice",
+    "searchPrice",
+    "maxSearches",
+    "maxTokens",
+    "toolVersion",
+];
+const OF_GEMINI: &[&str] = &[
+    ADDRESS,
+    "model",
+    "inputPrice",
+    "outputPrice",
+    "searchPrice",
+    "grounding",
+    "maxTokens",
+];
+const OF_PERPLEXITY: &[&str] = &[
+    ADDRESS,
+    "model",
+    "inputPrice",
+    "outputPrice",
+    "searchPrice",
+    "api",
+    "contextSize",
+    "effort",
+    "maxTokens",
+];
+const OF_XAI: &[&str] = &[
+    ADDRESS,
+    "model",
+    "inputPrice",
+    "outputPrice",
+    "searchPrice",
+    "effort",
+    "maxTokens",
+    "retrieval",
+    "toolVersion",
+];
+const OF_GOOGLE_ADS: &[&str] = &[
+    ADDRESS,
+    "tokenUrl",
+    "customerId",
+    "loginCustomerId",
+    "version",
+    "currency",
+];
 
 impl Provider {
     /// All; where several would do, the first that is set is asked.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::OpenAi,
         Self::Anthropic,
         Self::Gemini,
@@ -43,10 +109,30 @@ impl Provider {
         Self::SearchConsole,
         Self::Autocomplete,
         Self::PageSpeed,
+        Self::Perplexity,
+        Self::Xai,
     ];
 
     /// Providers of language models.
     pub const LANGUAGE_MODELS: [Self; 3] = [Self::OpenAi, Self::Anthropic, Self::Gemini];
+
+    /// Providers of keyword data.
+    pub const KEYWORD_DATA: [Self; 4] = [
+        Self::DataForSeo,
+        Self::GoogleAds,
+        Self::SearchConsole,
+        Self::Autocomplete,
+    ];
+
+    /// Providers of answer engines.
+    pub const ANSWER_ENGINES: [Self; 6] = [
+        Self::OpenAi,
+        Self::Anthropic,
+        Self::Gemini,
+        Self::DataForSeo,
+        Self::Perplexity,
+        Self::Xai,
+    ];
 
     /// Stable word of the provider.
     pub const fn word(self) -> &'static str {
@@ -59,6 +145,8 @@ impl Provider {
             Self::SearchConsole => "search-console",
             Self::Autocomplete => "autocomplete",
             Self::PageSpeed => "pagespeed",
+            Self::Perplexity => "perplexity",
+            Self::Xai => "xai",
         }
     }
 
@@ -74,19 +162,14 @@ impl Provider {
     /// The settings it knows, and those it cannot do without.
     const fn settings(self) -> (&'static [&'static str], &'static [&'static str]) {
         match self {
-            Self::OpenAi | Self::Anthropic | Self::Gemini => (OF_MODELS, &["model"]),
-            Self::DataForSeo | Self::Autocomplete | Self::PageSpeed => (&[ADDRESS], &[]),
-            Self::GoogleAds => (
-                &[
-                    ADDRESS,
-                    "tokenUrl",
-                    "customerId",
-                    "loginCustomerId",
-                    "version",
-                    "currency",
-                ],
-                &["customerId"],
-            ),
+            Self::OpenAi => (OF_OPENAI, &["model"]),
+            Self::Anthropic => (OF_ANTHROPIC, &["model"]),
+            Self::Gemini => (OF_GEMINI, &["model"]),
+            Self::DataForSeo => (&[ADDRESS, "engines", "retrieval", "searchPrice"], &[]),
+            Self::Autocomplete | Self::PageSpeed => (&[ADDRESS], &[]),
+            Self::Perplexity => (OF_PERPLEXITY, &[]),
+            Self::Xai => (OF_XAI, &["model"]),
+            Self::GoogleAds => (OF_GOOGLE_ADS, &["customerId"]),
             Self::SearchConsole => (&[ADDRESS, "tokenUrl", "siteUrl"], &["siteUrl"]),
         }
     }
@@ -169,35 +252,138 @@ fn visible(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_graphic())
 }
 
+/// A rule for the value of a setting.
+struct ValueRule {
+    is_good: fn(&str) -> bool,
+    /// The fault of a value that is not good.
+    fault: &'static str,
+}
+
+impl ValueRule {
+    const fn new(is_good: fn(&str) -> bool, fault: &'static str) -> Self {
+        Self { is_good, fault }
+    }
+}
+
 /// Returns the fault of a setting's value; `None` if the value is good.
 fn wrong(name: &str, value: &str) -> Option<String> {
-    let digits =
-        |text: &str| text.len() <= 20 && text.bytes().all(|b| b.is_ascii_digit()) && !text.is_empty();
-    let good = match name {
-        "baseUrl" | "tokenUrl" => Url::parse(value).is_ok_and(|url| {
-            matches!(url.scheme(), "http" | "https")
-                && url.username().is_empty()
-                && url.password().is_none()
-                && url.query().is_none()
-                && url.fragment().is_none()
-        }),
-        "model" => value.len() <= 200 && visible(value) && !value.contains(['?', '#', '%', '\\']),
-        "inputPrice" | "outputPrice" => dollars(value).is_some(),
-        "customerId" | "loginCustomerId" => digits(&value.replace('-', "")),
-        "version" => value.strip_prefix('v').is_some_and(digits),
-        "currency" => value.len() == 3 && value.bytes().all(|b| b.is_ascii_uppercase()),
-        _ => value.len() <= 2048 && visible(value),
-    };
-    let expected = match name {
-        "baseUrl" | "tokenUrl" => "has to be an http or https address without user, query and fragment",
-        "model" => "has to be the name of a model",
-        "inputPrice" | "outputPrice" => "has to be US dollars per million tokens, such as 0.15",
-        "customerId" | "loginCustomerId" => "has to be digits, with or without hyphens",
-        "version" => "has to be v and a number, such as v26",
-        "currency" => "has to be an ISO 4217 code, such as EUR",
-        _ => "has to be visible ASCII without spaces",
-    };
-    (!good).then(|| expected.to_owned())
+    let rule = rule(name);
+    (!(rule.is_good)(value)).then(|| rule.fault.to_owned())
+}
+
+const OTHER: ValueRule = ValueRule {
+    is_good: |value| value.len() <= 2048 && visible(value),
+    fault: "has to be visible ASCII without spaces",
+};
+
+fn rule(name: &str) -> ValueRule {
+    let rule = ValueRule::new;
+    match name {
+        "baseUrl" | "tokenUrl" => rule(
+            is_address,
+            "has to be an http or https address without user, query and fragment",
+        ),
+        "model" => rule(
+            |value| value.len() <= 200 && visible(value) && !value.contains(['?', '#', '%', '\\']),
+            "has to be the name of a model",
+        ),
+        "inputPrice" | "outputPrice" => rule(
+            |value| dollars(value).is_some(),
+            "has to be US dollars per million tokens, such as 0.15",
+        ),
+        "searchPrice" => rule(
+            |value| dollars(value).is_some(),
+            "has to be US dollars per thousand searches, such as 10",
+        ),
+        "customerId" | "loginCustomerId" => rule(
+            |value| is_digits(&value.replace('-', "")),
+            "has to be digits, with or without hyphens",
+        ),
+        "version" => rule(
+            |value| value.strip_prefix('v').is_some_and(is_digits),
+            "has to be v and a number, such as v26",
+        ),
+        "currency" => rule(
+            |value| value.len() == 3 && value.bytes().all(|b| b.is_ascii_uppercase()),
+            "has to be an ISO 4217 code, such as EUR",
+        ),
+        _ => answer_rule(name),
+    }
+}
+
+/// Rules for the settings of answer engines.
+fn answer_rule(name: &str) -> ValueRule {
+    let rule = ValueRule::new;
+    match name {
+        "api" => rule(
+            |value| matches!(value, "responses" | "chat"),
+            "has to be responses or chat",
+        ),
+        "contextSize" => rule(
+            |value| matches!(value, "low" | "medium" | "high"),
+            "has to be low, medium or high",
+        ),
+        "effort" => rule(
+            |value| {
+                matches!(
+                    value,
+                    "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max"
+                )
+            },
+            "has to be none, minimal, low, medium, high, xhigh or max",
+        ),
+        "engines" => rule(
+            are_engines,
+            "has to be a list such as google_ai_overview,google_ai_mode,chatgpt,gemini, each at most once",
+        ),
+        "grounding" => rule(
+            |value| matches!(value, "true" | "false"),
+            "has to be true or false; look at Google's terms for grounded answers first",
+        ),
+        "maxSearches" => rule(|value| is_within(value, 1, 20), "has to be a number from 1 to 20"),
+        "maxTokens" => rule(
+            |value| is_within(value, 16, 128_000),
+            "has to be a number from 16 to 128000",
+        ),
+        "retrieval" => rule(
+            |value| matches!(value, "auto" | "forced"),
+            "has to be auto or forced",
+        ),
+        "toolVersion" => rule(
+            |value| value.len() <= 100 && value.starts_with("web_search") && visible(value),
+            "has to be a version of the search tool, such as web_search_20260209",
+        ),
+        _ => OTHER,
+    }
+}
+
+fn is_address(value: &str) -> bool {
+    Url::parse(value).is_ok_and(|url| {
+        matches!(url.scheme(), "http" | "https")
+            && url.username().is_empty()
+            && url.password().is_none()
+            && url.query().is_none()
+            && url.fragment().is_none()
+    })
+}
+
+fn is_digits(value: &str) -> bool {
+    (1..=20).contains(&value.len()) && value.bytes().all(|b| b.is_ascii_digit())
+}
+
+fn is_within(value: &str, min: u32, max: u32) -> bool {
+    is_digits(value)
+        && value
+            .parse()
+            .is_ok_and(|number: u32| (min..=max).contains(&number))
+}
+
+fn are_engines(value: &str) -> bool {
+    let mut seen = BTreeSet::new();
+    value.split(',').all(|word| {
+        let word = word.trim();
+        scraped_words().any(|known| known == word) && seen.insert(word)
+    })
 }
 
 /// The settings of an account, read by its vendor's file.
@@ -213,6 +399,21 @@ impl<'a> Account<'a> {
     /// The address of the interface.
     pub fn base_url(&self, default: &str) -> String {
         self.address(ADDRESS, default)
+    }
+
+    /// A setting, if it is set.
+    pub fn get(&self, name: &str) -> Option<&'a str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    /// The text of a setting, if it is set.
+    pub fn text(&self, name: &str) -> Option<String> {
+        self.0.get(name).cloned()
+    }
+
+    /// The number of a setting, if it is set.
+    pub fn number(&self, name: &str) -> Option<u32> {
+        self.0.get(name)?.parse().ok()
     }
 
     /// A setting the provider cannot do without.
@@ -255,6 +456,27 @@ mod tests {
             ),
             (Provider::SearchConsole, &[("siteUrl", "sc-domain:example.com")]),
             (Provider::Autocomplete, &[]),
+            (
+                Provider::OpenAi,
+                &[
+                    ("model", "m"),
+                    ("api", "responses"),
+                    ("effort", "low"),
+                    ("contextSize", "high"),
+                    ("retrieval", "forced"),
+                    ("maxSearches", "3"),
+                    ("maxTokens", "4000"),
+                    ("searchPrice", "10"),
+                    ("toolVersion", "web_search_2025_08_26"),
+                ],
+            ),
+            (Provider::Gemini, &[("model", "m"), ("grounding", "true")]),
+            (Provider::Perplexity, &[]),
+            (Provider::Xai, &[("model", "grok-4.7")]),
+            (
+                Provider::DataForSeo,
+                &[("engines", "google_ai_overview, chatgpt")],
+            ),
         ] {
             assert!(provider.check_settings(&settings(good)).is_ok(), "{good:?}");
         }
@@ -291,6 +513,54 @@ mod tests {
                 &[("customerId", "1"), ("version", "21")],
                 "/settings/version",
             ),
+            (
+                Provider::Gemini,
+                &[("model", "m"), ("grounding", "yes")],
+                "/settings/grounding",
+            ),
+            (
+                Provider::Anthropic,
+                &[("model", "m"), ("maxSearches", "0")],
+                "/settings/maxSearches",
+            ),
+            (
+                Provider::Anthropic,
+                &[("model", "m"), ("toolVersion", "bash_20250124")],
+                "/settings/toolVersion",
+            ),
+            (
+                Provider::Anthropic,
+                &[("model", "m"), ("grounding", "true")],
+                "/settings/grounding",
+            ),
+            (
+                Provider::OpenAi,
+                &[("model", "m"), ("maxTokens", "4e3")],
+                "/settings/maxTokens",
+            ),
+            (
+                Provider::OpenAi,
+                &[("model", "m"), ("retrieval", "none")],
+                "/settings/retrieval",
+            ),
+            (Provider::Xai, &[], "/settings/model"),
+            (Provider::Perplexity, &[("api", "agent")], "/settings/api"),
+            (
+                Provider::Perplexity,
+                &[("searchPrice", "-1")],
+                "/settings/searchPrice",
+            ),
+            (
+                Provider::DataForSeo,
+                &[("engines", "copilot")],
+                "/settings/engines",
+            ),
+            (Provider::DataForSeo, &[("engines", "")], "/settings/engines"),
+            (
+                Provider::DataForSeo,
+                &[("engines", "gemini,gemini")],
+                "/settings/engines",
+            ),
         ] {
             let problem = provider.check_settings(&settings(bad)).unwrap_err();
             assert_eq!(problem.errors[0].pointer, pointer, "{bad:?}: {problem:?}");
@@ -305,6 +575,8 @@ mod tests {
             (Provider::DataForSeo, "me@example.com:4711"),
             (Provider::GoogleAds, google),
             (Provider::SearchConsole, google),
+            (Provider::Perplexity, "pplx-4711"),
+            (Provider::Xai, "xai-4711"),
         ] {
             assert!(provider.check_secret(good).is_ok(), "{good}");
         }
@@ -312,6 +584,7 @@ mod tests {
             (Provider::OpenAi, "sk 4711"),
             (Provider::OpenAi, "sk-4711\n"),
             (Provider::OpenAi, ""),
+            (Provider::Xai, "xai 4711"),
             (Provider::DataForSeo, "sk-4711"),
             (Provider::GoogleAds, "sk-4711"),
             (Provider::GoogleAds, r#"{"clientId":"sk-4711"}"#),

@@ -15,6 +15,7 @@ use uuid::Uuid;
 
 use super::{
     Provider,
+    answers::{AnswerEngine, EngineAnswer, EngineKey, Estimate, Question},
     error::ProviderError,
     keyword_data::{Found, KeywordData, Market},
     language::{Chunk, Generation, LanguageModel, Prompt},
@@ -222,6 +223,29 @@ impl KeywordData for Behind<Box<dyn KeywordData>> {
     async fn metrics(&self, keywords: &[String], market: &Market) -> Result<Found, ProviderError> {
         let call = self.inner.metrics(keywords, market);
         self.circuit.watch(call).await
+    }
+}
+
+#[async_trait]
+impl AnswerEngine for Behind<Box<dyn AnswerEngine>> {
+    fn key(&self) -> &EngineKey {
+        self.inner.key()
+    }
+
+    fn provider(&self) -> &'static str {
+        self.inner.provider()
+    }
+
+    fn estimate(&self, prompt: &str, samples: u32) -> Estimate {
+        self.inner.estimate(prompt, samples)
+    }
+
+    fn location_control(&self) -> bool {
+        self.inner.location_control()
+    }
+
+    async fn ask(&self, question: &Question) -> Result<EngineAnswer, ProviderError> {
+        self.circuit.watch(self.inner.ask(question)).await
     }
 }
 

@@ -62,7 +62,11 @@ impl DataForSeo {
     }
 
     /// One task; its results and its price.
-    async fn task(&self, path: &str, task: Value) -> Result<(Vec<Value>, Option<u64>), ProviderError> {
+    pub(super) async fn task(
+        &self,
+        path: &str,
+        task: Value,
+    ) -> Result<(Vec<Value>, Option<u64>), ProviderError> {
         let headers = [(header::AUTHORIZATION, self.authorization.clone())];
         let request = post_json(&format!("{}/v3/{path}", self.base), headers, &json!([task]))?;
         let secret = self.secret.expose_secret();
@@ -321,7 +325,8 @@ fn judge(of: &Value, terms: Terms<'_>) -> Result<(), ProviderError> {
     Err(ProviderError::refused_with(why, words))
 }
 
-fn language(market: &Market) -> String {
+/// Returns the code that DataForSEO has for the language of a market.
+pub(super) fn language(market: &Market) -> String {
     match market.primary() {
         zh if zh == "zh" && market.traditional() => "zh-TW".to_owned(),
         zh if zh == "zh" => "zh-CN".to_owned(),

@@ -90,7 +90,7 @@ pub(super) async fn fetch_json(
 }
 
 /// Sends, and returns the body of a complete answer with status 200.
-async fn send(client: &Guarded, request: http::Request<Bytes>) -> Result<Bytes, RequestError> {
+pub(super) async fn send(client: &Guarded, request: http::Request<Bytes>) -> Result<Bytes, RequestError> {
     let answer = client.send(request, MAX_ANSWER_BYTES).await?;
     match answer.cut {
         Some(cut) => Err(RequestError::from_cut(cut, answer.status)),

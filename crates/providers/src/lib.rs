@@ -1,10 +1,12 @@
 //! Clients of vendors: language models, keyword data and page measurements, one file per vendor. All traffic leaves through
 //! `outbound`, which decides where it may go.
 //!
-//! [`LanguageModel`] generates text and [`KeywordData`] knows figures of keywords. [`Providers`] makes them from accounts.
+//! [`LanguageModel`] generates text, [`KeywordData`] knows figures of keywords and an [`AnswerEngine`] answers questions as an
+//! assistant does. [`Providers`] makes them from accounts.
 //! No call is repeated here: a [`ProviderError`] says whether a job may do so.
 
 mod account;
+mod answers;
 mod anthropic;
 mod autocomplete;
 mod circuit;
@@ -27,6 +29,11 @@ mod tests;
 use std::{collections::BTreeMap, fmt};
 
 pub use account::Provider;
+pub use answers::{
+    AnswerEngine, AnswerStatus, Aside, AsideKind, EngineAnswer, EngineKey, EngineName, Estimate,
+    MAX_CITATIONS, MAX_QUESTION_CHARS, MAX_RAW_BYTES, MAX_TEXT_CHARS, Question, RawCitation, Retrieval,
+    Surface,
+};
 pub use autocomplete::Autocomplete;
 use circuit::{Behind, Circuits};
 pub use dataforseo::DataForSeo;
@@ -106,6 +113,23 @@ impl Providers {
         };
         let circuit = self.circuits.get(project, provider);
         Ok(Box::new(Behind { circuit, inner }))
+    }
+
+    /// Makes the answer engines of an account of a project, behind the circuit breaker of both. Most accounts have one;
+    /// DataForSEO reads several.
+    pub fn answer_engines(
+        &self,
+        project: Uuid,
+        provider: Provider,
+        credentials: &Credentials,
+    ) -> Result<Vec<Box<dyn AnswerEngine>>, ProviderError> {
+        let circuit = self.circuits.get(project, provider);
+        let engines = answers::engines(&self.client, provider, credentials)?;
+        let behind = |inner| {
+            let circuit = circuit.clone();
+            Box::new(Behind { circuit, inner }) as Box<dyn AnswerEngine>
+        };
+        Ok(engines.into_iter().map(behind).collect())
     }
 
     /// Makes the client that measures pages, from an account of a project.

@@ -1,6 +1,9 @@
 //! Vendors against a server of the tests: what they are sent, and what is made of answers that are whole,
 //! refused, stalled, cut or lies.
 
+mod answers;
+mod answers_models;
+mod answers_search;
 mod dataforseo;
 mod google;
 mod models;

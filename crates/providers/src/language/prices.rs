@@ -12,6 +12,7 @@ pub struct Price {
 }
 
 const TABLE: &str = include_str!("../data/prices.csv");
+const SEARCH_TABLE: &str = include_str!("../data/search_prices.csv");
 
 impl Price {
     /// The price in the table of a vendor's own interface.
@@ -54,6 +55,22 @@ impl Price {
     }
 }
 
+/// The price of a thousand searches that a model makes, in millionths of a US dollar: the one an operator set, else the one in
+/// the table, which holds at the vendor's `own` address only.
+pub fn search_price(
+    provider: &str,
+    model: &str,
+    settings: &BTreeMap<String, String>,
+    own: bool,
+) -> Option<u64> {
+    if let Some(set) = settings.get("searchPrice") {
+        return dollars(set);
+    }
+    let row = format!("{provider},{model},");
+    let mut rows = SEARCH_TABLE.lines().filter(|_| own);
+    rows.find_map(|line| dollars(line.strip_prefix(row.as_str())?))
+}
+
 /// US dollars as written, `0.15`, in millionths.
 pub fn dollars(text: &str) -> Option<u64> {
     let dollars: f64 = text.trim().parse().ok()?;
@@ -78,7 +95,10 @@ mod tests {
         for line in TABLE.lines().filter(|l| !l.starts_with('#')) {
             let fields: Vec<&str> = line.split(',').collect();
             assert!(
-                matches!(fields[..], ["openai" | "anthropic" | "gemini", _, _, _]) && before < line,
+                matches!(
+                    fields[..],
+                    ["openai" | "anthropic" | "gemini" | "perplexity" | "xai", _, _, _]
+                ) && before < line,
                 "{line}"
             );
             let price = Price::listed(fields[0], fields[1]).expect(line);
@@ -88,7 +108,7 @@ mod tests {
             );
             before = line;
         }
-        for provider in ["openai", "anthropic", "gemini"] {
+        for provider in ["openai", "anthropic", "gemini", "perplexity", "xai"] {
             assert!(
                 TABLE.lines().filter(|l| l.starts_with(provider)).count() >= 10,
                 "{provider}"
@@ -131,6 +151,29 @@ mod tests {
         );
         assert_eq!(settings(&[("inputPrice", "0.1")]), None);
         assert_eq!(settings(&[("inputPrice", "x"), ("outputPrice", "2")]), None);
+    }
+
+    #[test]
+    fn price_of_searches_is_set_or_listed_or_unknown() {
+        for line in SEARCH_TABLE.lines().filter(|l| !l.starts_with('#')) {
+            let fields: Vec<&str> = line.split(',').collect();
+            let [provider, model, _] = fields[..] else {
+                panic!("{line}")
+            };
+            assert!(Price::listed(provider, model).is_some(), "{line}");
+            let price = search_price(provider, model, &BTreeMap::new(), true);
+            assert!(
+                price.is_some_and(|p| (1_000_000..50_000_000).contains(&p)),
+                "{line}"
+            );
+        }
+        let set = BTreeMap::from([("searchPrice".to_owned(), "2.5".to_owned())]);
+        assert_eq!(search_price("xai", "m", &set, false), Some(2_500_000));
+        assert_eq!(
+            search_price("anthropic", "claude-opus-5", &BTreeMap::new(), false),
+            None
+        );
+        assert_eq!(search_price("xai", "m", &BTreeMap::new(), true), None);
     }
 
     #[test]

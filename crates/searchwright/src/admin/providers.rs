@@ -1,4 +1,4 @@
-//! `searchwright admin provider …`: accounts with language models, sources of keyword data and page measurement
+//! `searchwright admin provider …`: accounts with language models, answer engines, sources of keyword data and page measurement
 //! services.
 
 use std::{collections::BTreeMap, io::Read as _};
@@ -17,16 +17,22 @@ const MAX_BYTES: u64 = 64 * 1024;
 pub enum ProviderCommand {
     /// Set an account of a project, replacing an existing one.
     #[command(
-        after_help = "Secrets: openai, anthropic, gemini and pagespeed take an API key; dataforseo takes LOGIN:PASSWORD; google-ads takes JSON with \
+        after_help = "Secrets: openai, anthropic, gemini, perplexity, xai and pagespeed take an API key; dataforseo takes LOGIN:PASSWORD; google-ads takes JSON with \
         clientId, clientSecret, refreshToken and developerToken; search-console the same without developerToken; autocomplete takes none.\n\n\
         Settings: inputPrice and outputPrice (US dollars per million tokens) of models; customerId, loginCustomerId, version and currency of \
-        google-ads; siteUrl of search-console; tokenUrl of both."
+        google-ads; siteUrl of search-console; tokenUrl of both.\n\n\
+        Settings of answer engines: searchPrice (US dollars per thousand searches, or requests of dataforseo); maxTokens of all models; maxSearches \
+        of openai and anthropic; toolVersion of openai, anthropic and xai; retrieval (auto or forced) of openai, xai and the ChatGPT page of \
+        dataforseo; effort of openai, perplexity and xai; contextSize (low, medium or high) of openai and perplexity; api (responses or chat) of \
+        openai and perplexity; grounding (true or false) of gemini, which Google's terms may forbid to store; engines of dataforseo, such as \
+        google_ai_overview,google_ai_mode,chatgpt,gemini."
     )]
     Set {
         /// Project id.
         #[arg(long)]
         project: String,
-        /// openai (any compatible server), anthropic, gemini, dataforseo, google-ads, search-console, autocomplete or pagespeed.
+        /// openai (any compatible server), anthropic, gemini, dataforseo, google-ads, search-console, autocomplete, pagespeed,
+        /// perplexity or xai.
         #[arg(long)]
         provider: String,
         /// File with the secret, or - for standard input; if left out, the stored secret is kept.
