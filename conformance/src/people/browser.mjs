@@ -359,7 +359,7 @@ const STEPS = [
         const buttons = walk.page.getByRole('button', { name: `End access of ${walk.program.name}`, exact: true });
         assert.equal(await buttons.count(), left);
         await buttons.first().click();
-        await walk.page.waitForURL('**/account');
+        await walk.page.waitForURL('**/account?saved');
       }
       await walk.page.getByText('None. An agent that speaks MCP').waitFor();
       await walk.inspect(walk.person);
