@@ -1,0 +1,52 @@
+//! Days by their number since the Unix epoch.
+
+/// A date of the Gregorian calendar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CivilDate {
+    pub(crate) year: i64,
+    pub(crate) month: u32,
+    pub(crate) day: u32,
+}
+
+/// Returns the date of a day (Howard Hinnant's algorithm).
+pub(crate) fn civil_date(day: i64) -> CivilDate {
+    let shifted = day + 719_468;
+    let era = shifted.div_euclid(146_097);
+    let of_era = shifted.rem_euclid(146_097);
+    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let from_march = (5 * of_year + 2) / 153;
+    let month = if from_march < 10 {
+        from_march + 3
+    } else {
+        from_march - 9
+    };
+    CivilDate {
+        year: year_of_era + era * 400 + i64::from(month <= 2),
+        month: month as u32,
+        day: (of_year - (153 * from_march + 2) / 5 + 1) as u32,
+    }
+}
+
+/// Returns a day as `YYYY-MM-DD`.
+pub(crate) fn iso_date(day: i32) -> String {
+    let date = civil_date(i64::from(day));
+    format!("{:04}-{:02}-{:02}", date.year, date.month, date.day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::iso_date;
+
+    #[test]
+    fn dates_of_days() {
+        for (day, date) in [
+            (0, "1970-01-01"),
+            (-1, "1969-12-31"),
+            (20_785, "2026-11-28"),
+            (19_782, "2024-02-29"),
+        ] {
+            assert_eq!(iso_date(day), date);
+        }
+    }
+}
