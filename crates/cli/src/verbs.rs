@@ -157,6 +157,8 @@ fn about(resource: &str) -> &'static str {
         "usage" => "Usage and limits of this month",
         "activity" => "Log of changes",
         "autopilot" => "Settings of the autopilot",
+        "visibility" => "Visibility of the brand in the answers of AI assistants",
+        "prompts" => "Tracked prompts and the answers to them",
         "brand" => "Brand profile: names, domains, tone of voice",
         "products" => "Products of the brand",
         "competitors" => "Competitors of the brand",

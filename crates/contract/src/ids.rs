@@ -65,6 +65,12 @@ macro_rules! ids {
             DeliveryId;
             /// Id of an item of brand data.
             ItemId;
+            /// Id of a prompt.
+            PromptId;
+            /// Id of an answer to a prompt.
+            AnswerId;
+            /// Id of a run of prompts.
+            RunId;
         }
     };
 }

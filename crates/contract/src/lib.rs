@@ -7,6 +7,7 @@
 
 pub mod actions;
 pub mod activity;
+pub mod answers;
 pub mod argument;
 pub mod audits;
 pub mod autopilot;
@@ -38,9 +39,11 @@ pub mod people;
 pub mod posts;
 pub mod products;
 pub mod projects;
+pub mod prompts;
 pub mod rechecks;
 pub mod shape;
 pub mod usage;
+pub mod visibility;
 pub mod webhooks;
 mod words;
 
@@ -127,6 +130,13 @@ macro_rules! operations {
 
             autopilot::GetAutopilot => "autopilot.get" GET "/projects/{projectId}/autopilot" -> autopilot::Autopilot, AutopilotRead, Read, Local, [];
             autopilot::UpdateAutopilot => "autopilot.update" PATCH "/projects/{projectId}/autopilot" -> autopilot::Autopilot, AutopilotWrite, Change, Local, [InvalidState, PreconditionFailed, TooManyItems];
+
+            visibility::GetOverview => "visibility.overview" GET "/projects/{projectId}/visibility/overview" -> visibility::Overview, VisibilityRead, Read, Local, [];
+            prompts::ListPrompts => "prompts.list" GET "/projects/{projectId}/visibility/prompts" -> $crate::List<prompts::Prompt>, VisibilityRead, Read, Local, [InvalidCursor];
+            prompts::CreatePrompt => "prompts.create" POST "/projects/{projectId}/visibility/prompts" -> prompts::Prompt, VisibilityWrite, Create, Local, [AlreadyExists, InvalidState];
+            prompts::UpdatePrompt => "prompts.update" PATCH "/projects/{projectId}/visibility/prompts/{promptId}" -> prompts::Prompt, VisibilityWrite, Change, Local, [NotFound, AlreadyExists, InvalidState, PreconditionFailed];
+            answers::ListAnswers => "prompts.answers" GET "/projects/{projectId}/visibility/prompts/{promptId}/answers" -> $crate::List<answers::EngineAnswer>, VisibilityRead, Read, Local, [InvalidCursor, NotFound];
+            answers::ImportAnswers => "prompts.copy" POST "/projects/{projectId}/visibility/prompts/{promptId}/answers" -> answers::ImportedAnswers, VisibilityWrite, Create, Local, [NotFound, InvalidState, TooManyItems];
 
             brand::GetBrand => "brand.get" GET "/projects/{projectId}/brand" -> brand::Brand, BrandRead, Read, Local, [];
             brand::UpdateBrand => "brand.update" PATCH "/projects/{projectId}/brand" -> brand::Brand, BrandWrite, Change, Local, [AlreadyExists, InvalidState, PreconditionFailed, TooManyItems];

@@ -22,6 +22,7 @@ use uuid::Uuid;
 use crate::{
     Engine,
     failure::{Failure, Result},
+    visibility::recording::AnalysedAnswers,
 };
 
 /// A credential that has been verified.
@@ -176,6 +177,8 @@ pub enum Prepared {
     Site(ConnectSite),
     /// Fields of a provider.
     Fields(Fields),
+    /// Answers that were analysed.
+    Answers(Box<AnalysedAnswers>),
 }
 
 /// A site that is connected to a provider.

@@ -5,12 +5,12 @@ use std::{future::Future, pin::Pin, sync::Arc};
 
 use schemars::Schema;
 use searchwright_contract::{
-    Answer as _, Effect, Head, Meta, Operation, Problem, activity, audits, autopilot, brand, competitors,
-    ctas, diffs, events, faqs, integrations, issues, jobs, keywords, me, occurrences,
+    Answer as _, Effect, Head, Meta, Operation, Problem, activity, answers, audits, autopilot, brand,
+    competitors, ctas, diffs, events, faqs, integrations, issues, jobs, keywords, me, occurrences,
     operation::{answer_schema, input_schema},
-    operations, pages, posts, products, projects, rechecks,
+    operations, pages, posts, products, projects, prompts, rechecks,
     shape::Shape,
-    usage, webhooks,
+    usage, visibility, webhooks,
 };
 use searchwright_store::{Tx, access::ProjectAccess, activity as activities, idempotency};
 use serde_json::Value;

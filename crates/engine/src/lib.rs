@@ -25,6 +25,7 @@ mod posts;
 mod replays;
 mod rules;
 pub mod secrets;
+mod visibility;
 pub mod webhooks;
 mod wire;
 

@@ -259,6 +259,7 @@ record_kinds! {
     Product "(SELECT project_id, id FROM brand_items WHERE resource = 'products')" "product";
     Competitor "(SELECT project_id, id FROM brand_items WHERE resource = 'competitors')" "competitor";
     Faq "(SELECT project_id, id FROM brand_items WHERE resource = 'faqs')" "faq";
+    Prompt "prompts" "prompt";
     Cta "(SELECT project_id, id FROM brand_items WHERE resource = 'ctas')" "cta";
 }
 

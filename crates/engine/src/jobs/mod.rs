@@ -62,6 +62,8 @@ pub enum Job {
     },
     /// Compute the health score of the newest audit again.
     Rescore,
+    /// Analyse the stored answers of engines again.
+    AnalyzeAnswers,
     /// Write a post.
     GeneratePost {
         /// Request of the caller.
@@ -90,6 +92,7 @@ impl Job {
             Self::ClusterKeywords { .. } => "cluster_keywords",
             Self::Recheck { .. } => "recheck",
             Self::Rescore => "rescore",
+            Self::AnalyzeAnswers => "analyze_answers",
             Self::GeneratePost { .. } => "generate_post",
             Self::PublishPost { .. } => "publish_post",
             Self::VerifyPublication { .. } => "verify_publication",

@@ -20,6 +20,7 @@ use crate::{
     domain,
     endpoint::Handle,
     failure::Result,
+    visibility::reanalysis,
 };
 
 /// Returns the default brand profile of a project.
@@ -105,6 +106,7 @@ impl Handle<UpdateBrand> for Engine {
         let written = brand::set_profile(tx, scope, &brand.profile, brand.version, call.now)
             .await
             .map_err(changed_meanwhile)?;
+        reanalysis::enqueue(call, tx).await?;
         Ok(shown(call, &project, Some(written)))
     }
 }

@@ -21,6 +21,7 @@ use crate::{
     brand::{Check, Record},
     call::{Call, limit},
     failure::{Failure, Result},
+    visibility::reanalysis,
 };
 
 /// Items a project may have of each resource.
@@ -180,6 +181,7 @@ pub(super) async fn create<T: Record>(
             .into());
     }
     brand::create(tx, scope, T::RESOURCE, &new, call.now).await?;
+    analyse_answers_again(call, tx, T::RESOURCE).await?;
     Ok(Added { data })
 }
 
@@ -244,7 +246,16 @@ pub(super) async fn update<T: Record>(
     let written = brand::update(tx, scope, T::RESOURCE, &changed, item.version, call.now)
         .await
         .map_err(changed_meanwhile)?;
+    analyse_answers_again(call, tx, T::RESOURCE).await?;
     Ok(shown(call, written))
+}
+
+/// Queues the analysis of stored answers after a change of the names that are looked for in them.
+async fn analyse_answers_again(call: &Call, tx: &mut Tx, changed: Resource) -> Result<()> {
+    match changed {
+        Resource::Products | Resource::Competitors => reanalysis::enqueue(call, tx).await,
+        Resource::Faqs | Resource::Ctas => Ok(()),
+    }
 }
 
 pub(super) async fn delete<T: Record>(call: &Call, tx: &mut Tx, id: &str) -> Result<()> {
@@ -264,7 +275,8 @@ pub(super) async fn delete<T: Record>(call: &Call, tx: &mut Tx, id: &str) -> Res
             .into());
         }
     }
-    Ok(brand::delete(tx, scope, T::RESOURCE, id).await?)
+    brand::delete(tx, scope, T::RESOURCE, id).await?;
+    analyse_answers_again(call, tx, T::RESOURCE).await
 }
 
 /// The five handlers of a resource.

@@ -1,6 +1,7 @@
 //! A handler per operation of the table, one file per resource.
 
 mod activity;
+mod answers;
 mod audits;
 mod autopilot;
 mod brand;
@@ -26,7 +27,9 @@ mod post_generation;
 mod posts;
 mod products;
 mod projects;
+mod prompts;
 mod publishing;
 mod rechecks;
 mod usage;
+mod visibility;
 mod webhooks;

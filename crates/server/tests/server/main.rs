@@ -74,6 +74,7 @@ mod silence;
 mod smuggling;
 mod unchanged;
 mod usage;
+mod visibility;
 mod vitals;
 mod webhook_receivers;
 mod webhooks;

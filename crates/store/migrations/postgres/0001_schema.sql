@@ -1056,3 +1056,74 @@ CREATE TABLE autopilot_settings (
   version BIGINT NOT NULL,
   updated_at TIMESTAMPTZ NOT NULL
 );
+
+------------------------------------------------------------------------------------------------------
+-- Visibility in the answers of assistants
+------------------------------------------------------------------------------------------------------
+
+CREATE TABLE prompts (
+  project_id UUID NOT NULL REFERENCES projects (id),
+  id UUID NOT NULL,
+  text TEXT NOT NULL,
+  text_key TEXT COLLATE "C" NOT NULL, -- normalised text, language, place and persona
+  language TEXT NOT NULL,
+  country TEXT NOT NULL, -- empty for none
+  city TEXT,
+  persona TEXT,
+  tags JSONB NOT NULL,
+  class TEXT NOT NULL,
+  intent TEXT,
+  engines JSONB NOT NULL,
+  status TEXT NOT NULL,
+  latest JSONB, -- the newest answers, as callers see them
+  version BIGINT NOT NULL,
+  created_at TIMESTAMPTZ NOT NULL,
+  updated_at TIMESTAMPTZ NOT NULL,
+  archived_at TIMESTAMPTZ,
+  PRIMARY KEY (project_id, id)
+);
+CREATE UNIQUE INDEX prompts_by_text ON prompts (project_id, text_key) WHERE status = 'active';
+CREATE INDEX prompts_by_status ON prompts (project_id, status, id);
+
+-- Answers that may be counted together: one engine, asked in one way, of one model.
+CREATE TABLE answer_series (
+  project_id UUID NOT NULL REFERENCES projects (id),
+  id BIGINT NOT NULL, -- of the other columns, by their SHA-256
+  engine TEXT NOT NULL,
+  surface TEXT NOT NULL,
+  retrieval TEXT NOT NULL,
+  model TEXT NOT NULL,
+  variant TEXT NOT NULL, -- version of the tool and effort
+  created_at TIMESTAMPTZ NOT NULL,
+  PRIMARY KEY (project_id, id)
+);
+
+CREATE TABLE answers (
+  project_id UUID NOT NULL REFERENCES projects (id),
+  id UUID NOT NULL,
+  prompt_id UUID NOT NULL,
+  run_id UUID,
+  series_id BIGINT NOT NULL,
+  engine TEXT NOT NULL,
+  surface TEXT NOT NULL,
+  status TEXT NOT NULL,
+  day BIGINT NOT NULL, -- in the time zone of the project, since 1970-01-01
+  asked_at TIMESTAMPTZ NOT NULL,
+  text TEXT NOT NULL,
+  source JSONB NOT NULL, -- what the engine gave beside the text
+  analysis JSONB NOT NULL, -- what was found in it; computed again when the brand data change
+  created_at TIMESTAMPTZ NOT NULL,
+  PRIMARY KEY (project_id, id)
+);
+CREATE INDEX answers_by_prompt ON answers (project_id, prompt_id, asked_at, id);
+CREATE INDEX answers_by_cell ON answers (project_id, prompt_id, day, series_id);
+
+-- Counts of the answers of a day, a prompt and a series.
+CREATE TABLE answer_cells (
+  project_id UUID NOT NULL REFERENCES projects (id),
+  day BIGINT NOT NULL,
+  prompt_id UUID NOT NULL,
+  series_id BIGINT NOT NULL,
+  counts TEXT NOT NULL,
+  PRIMARY KEY (project_id, day, prompt_id, series_id)
+);

@@ -1049,3 +1049,74 @@ CREATE TABLE autopilot_settings (
   version INTEGER NOT NULL,
   updated_at TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+------------------------------------------------------------------------------------------------------
+-- Visibility in the answers of assistants
+------------------------------------------------------------------------------------------------------
+
+CREATE TABLE prompts (
+  project_id BLOB NOT NULL REFERENCES projects (id),
+  id BLOB NOT NULL,
+  text TEXT NOT NULL,
+  text_key TEXT NOT NULL, -- normalised text, language, place and persona
+  language TEXT NOT NULL,
+  country TEXT NOT NULL, -- empty for none
+  city TEXT,
+  persona TEXT,
+  tags TEXT NOT NULL,
+  class TEXT NOT NULL,
+  intent TEXT,
+  engines TEXT NOT NULL,
+  status TEXT NOT NULL,
+  latest TEXT, -- the newest answers, as callers see them
+  version INTEGER NOT NULL,
+  created_at TEXT NOT NULL,
+  updated_at TEXT NOT NULL,
+  archived_at TEXT,
+  PRIMARY KEY (project_id, id)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX prompts_by_text ON prompts (project_id, text_key) WHERE status = 'active';
+CREATE INDEX prompts_by_status ON prompts (project_id, status, id);
+
+-- Answers that may be counted together: one engine, asked in one way, of one model.
+CREATE TABLE answer_series (
+  project_id BLOB NOT NULL REFERENCES projects (id),
+  id INTEGER NOT NULL, -- of the other columns, by their SHA-256
+  engine TEXT NOT NULL,
+  surface TEXT NOT NULL,
+  retrieval TEXT NOT NULL,
+  model TEXT NOT NULL,
+  variant TEXT NOT NULL, -- version of the tool and effort
+  created_at TEXT NOT NULL,
+  PRIMARY KEY (project_id, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE answers (
+  project_id BLOB NOT NULL REFERENCES projects (id),
+  id BLOB NOT NULL,
+  prompt_id BLOB NOT NULL,
+  run_id BLOB,
+  series_id INTEGER NOT NULL,
+  engine TEXT NOT NULL,
+  surface TEXT NOT NULL,
+  status TEXT NOT NULL,
+  day INTEGER NOT NULL, -- in the time zone of the project, since 1970-01-01
+  asked_at TEXT NOT NULL,
+  text TEXT NOT NULL,
+  source TEXT NOT NULL, -- what the engine gave beside the text
+  analysis TEXT NOT NULL, -- what was found in it; computed again when the brand data change
+  created_at TEXT NOT NULL,
+  PRIMARY KEY (project_id, id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX answers_by_prompt ON answers (project_id, prompt_id, asked_at, id);
+CREATE INDEX answers_by_cell ON answers (project_id, prompt_id, day, series_id);
+
+-- Counts of the answers of a day, a prompt and a series.
+CREATE TABLE answer_cells (
+  project_id BLOB NOT NULL REFERENCES projects (id),
+  day INTEGER NOT NULL,
+  prompt_id BLOB NOT NULL,
+  series_id INTEGER NOT NULL,
+  counts TEXT NOT NULL,
+  PRIMARY KEY (project_id, day, prompt_id, series_id)
+) STRICT, WITHOUT ROWID;

@@ -1,0 +1,286 @@
+//! Answers of AI assistants to tracked prompts, with what was found in them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Answer, Instant,
+    declare::operation,
+    ids::{AnswerId, ItemId, PromptId, RunId},
+    words::words,
+};
+
+words! {
+    /// Assistant or search feature that answers prompts.
+    Engine {
+        /// ChatGPT of OpenAI.
+        Chatgpt = "chatgpt",
+        /// Claude of Anthropic.
+        Claude = "claude",
+        /// Gemini of Google.
+        Gemini = "gemini",
+        /// Perplexity.
+        Perplexity = "perplexity",
+        /// AI Overviews of Google Search.
+        GoogleAiOverview = "google_ai_overview",
+        /// AI Mode of Google Search.
+        GoogleAiMode = "google_ai_mode",
+        /// Microsoft Copilot.
+        Copilot = "copilot",
+        /// Grok of xAI.
+        Grok = "grok",
+        /// Le Chat of Mistral.
+        Mistral = "mistral",
+        /// DeepSeek.
+        Deepseek = "deepseek",
+        /// Meta AI.
+        MetaAi = "meta_ai",
+        /// Any other, such as a model on an own server.
+        Custom = "custom",
+    }
+}
+words! {
+    /// Way by which an answer was obtained. Answers of different ways are never counted together as one series.
+    Surface {
+        /// Programming interface of the vendor.
+        Api = "api",
+        /// Page of search results.
+        Serp = "serp",
+        /// Application that people use.
+        ConsumerUi = "consumer_ui",
+        /// Copied by hand.
+        Manual = "manual",
+    }
+}
+words! {
+    /// Outcome of asking an engine.
+    AnswerStatus {
+        /// Answered. Only these count in rates.
+        Ok = "ok",
+        /// The engine refused to answer, or said that it knows nothing.
+        Refused = "refused",
+        /// The answer has no text.
+        Empty = "empty",
+        /// The search showed no AI overview.
+        NoOverview = "no_overview",
+        /// Cut off by a limit of the engine.
+        Incomplete = "incomplete",
+        /// The engine failed.
+        Error = "error",
+    }
+}
+words! {
+    /// Sentiment towards a brand.
+    Sentiment {
+        /// -0.2 or less.
+        Negative = "negative",
+        /// Between.
+        Neutral = "neutral",
+        /// 0.2 or more.
+        Positive = "positive",
+        /// Strong words of both kinds.
+        Mixed = "mixed",
+    }
+}
+words! {
+    /// Role of a brand in an answer.
+    MentionContext {
+        /// Recommended.
+        Recommended = "recommended",
+        /// Compared with another.
+        Compared = "compared",
+        /// An entry of a list.
+        Listed = "listed",
+        /// Named.
+        Referenced = "referenced",
+        /// Warned of.
+        Warned = "warned",
+    }
+}
+words! {
+    /// Owner of a cited page.
+    SourceClass {
+        /// The own brand.
+        Owned = "owned",
+        /// A competitor.
+        Competitor = "competitor",
+        /// Anybody else.
+        ThirdParty = "third_party",
+    }
+}
+
+operation! {
+    /// Lists the answers to a prompt, newest first.
+    ListAnswers {
+        project;
+        /// Id of the prompt.
+        #[schemars(example = &"01936f34-0d5e-7a52-8c11-2b6f5a1c2b4c")]
+        prompt_id: String,
+        /// Only answers of this engine.
+        engine: Option<Engine>,
+        paging;
+    }
+}
+
+operation! {
+    /// Stores answers that were copied by hand: numbers without any account at a vendor.
+    ///
+    /// They are a series of their own (`surface: manual`). All are stored, or none if one is invalid.
+    ImportAnswers {
+        project;
+        /// Id of the prompt.
+        #[schemars(example = &"01936f34-0d5e-7a52-8c11-2b6f5a1c2b4c")]
+        prompt_id: String,
+        /// The answers.
+        #[schemars(length(min = 1, max = 100))]
+        json items: Vec<CopiedAnswer>,
+    }
+}
+
+/// An answer that was copied by hand.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct CopiedAnswer {
+    /// Engine that answered.
+    #[schemars(example = &"chatgpt")]
+    pub engine: Engine,
+    /// Time of the answer; not in the future, and at most 400 days ago.
+    pub asked_at: Instant,
+    /// Text, as it was copied; Markdown is understood. At most 200,000 characters.
+    #[schemars(length(min = 1, max = 200_000), example = &"For two heavy monitors I would look at Fern & Fir first.")]
+    pub text: String,
+    /// Sources that the answer links. Left out: only the links in the text count, and whether it cites the brand is known only
+    /// where there are some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 100))]
+    pub citations: Option<Vec<CopiedCitation>>,
+    /// Model that answered, where the engine shows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 100))]
+    pub model: Option<String>,
+}
+
+/// A source that an answer links.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct CopiedCitation {
+    /// URL.
+    #[schemars(length(min = 1, max = 2048), example = &"https://fernfir.example/desks")]
+    pub url: String,
+    /// Title.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 500))]
+    pub title: Option<String>,
+}
+
+/// The stored answers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ImportedAnswers {
+    /// One entry per item, in the same order.
+    pub data: Vec<EngineAnswer>,
+}
+
+impl Answer for ImportedAnswers {}
+
+/// An answer of an engine to a prompt.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct EngineAnswer {
+    /// Identifier.
+    pub id: AnswerId,
+    /// Id of the prompt.
+    pub prompt_id: PromptId,
+    /// Id of the run; `null` if it was copied by hand.
+    pub run_id: Option<RunId>,
+    /// Engine.
+    pub engine: Engine,
+    /// Way by which it was obtained.
+    pub surface: Surface,
+    /// Model that was asked for.
+    pub requested_model: Option<String>,
+    /// Model that answered, as the engine says.
+    pub served_model: Option<String>,
+    /// Outcome.
+    pub status: AnswerStatus,
+    /// Whether the engine searched the web; `null` if it does not say.
+    pub search_performed: Option<bool>,
+    /// Searches that the engine made.
+    pub fanout_queries: Vec<String>,
+    /// Time of the answer.
+    pub asked_at: Instant,
+    /// Text.
+    pub text: String,
+    /// Brands in the text, by position.
+    pub mentions: Vec<Mention>,
+    /// Sources, in the order of the answer. Retrieved ones that it does not cite are marked.
+    pub citations: Vec<Citation>,
+    /// Whether its sources can be seen at all.
+    pub citations_observable: bool,
+    /// Milliseconds until the answer was complete.
+    pub latency_ms: Option<u64>,
+    /// Cost in millionths of a US dollar; `null` if it is not known.
+    pub cost_micros_usd: Option<i64>,
+    /// Version of the method by which mentions were found.
+    #[schemars(example = &"mention-v1")]
+    pub method: String,
+}
+
+/// A brand in an answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Mention {
+    /// Name of the brand.
+    pub brand: String,
+    /// Id of the competitor; `null` for the own brand.
+    pub competitor_id: Option<ItemId>,
+    /// Whether it is the own brand.
+    pub is_own: bool,
+    /// Rank among the tracked brands by first place in the text, 1 = first; `null` for a candidate.
+    pub position: Option<u32>,
+    /// Number of the list item in which it is first named.
+    pub list_rank: Option<u32>,
+    /// Times that it is named.
+    pub occurrences: u32,
+    /// Role.
+    pub context: Option<MentionContext>,
+    /// Whether the name may mean something else, so that it is not counted.
+    pub candidate: bool,
+    /// Places in the text, in characters (Unicode scalar values).
+    pub spans: Vec<Span>,
+    /// Sentiment; `null` if the language has no lexicon.
+    pub sentiment: Option<Sentiment>,
+    /// Score of the sentiment, -1 to 1.
+    pub sentiment_score: Option<f64>,
+}
+
+/// A place in a text, in characters: from `start` up to, but not including, `end`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Span {
+    /// Start.
+    pub start: u32,
+    /// End.
+    pub end: u32,
+}
+
+/// A source of an answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Citation {
+    /// URL.
+    pub url: String,
+    /// Host.
+    pub domain: String,
+    /// Title.
+    pub title: Option<String>,
+    /// Owner.
+    pub class: SourceClass,
+    /// Kind of website, such as `editorial`, `reviews` or `social`; `null` for own and competitors' ones.
+    #[serde(rename = "type")]
+    pub kind: Option<String>,
+    /// Kind of page, such as `homepage`, `listicle` or `product`.
+    pub page_type: String,
+    /// Whether it stands in the text.
+    pub inline: bool,
+    /// Whether the answer cites it; otherwise the engine only retrieved it.
+    pub cited: bool,
+}

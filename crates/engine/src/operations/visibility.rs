@@ -1,0 +1,12 @@
+//! The overview of visibility.
+
+use searchwright_contract::visibility::{GetOverview, Overview};
+use searchwright_store::Tx;
+
+use crate::{Engine, call::Call, endpoint::Handle, failure::Result, visibility::overview};
+
+impl Handle<GetOverview> for Engine {
+    async fn handle(call: &Call, tx: &mut Tx, operation: GetOverview) -> Result<Overview> {
+        overview::overview(call, tx, &operation).await
+    }
+}

@@ -1,0 +1,286 @@
+//! Answers with their counts: stored together, so that a sum over cells is always the sum over answers.
+
+use std::collections::BTreeMap;
+
+use searchwright_contract::{
+    Instant,
+    answers::{AnswerStatus, Engine, Sentiment, Surface},
+    ids::{AnswerId, PromptId, RunId},
+    prompts::{LatestAnswers, Prompt},
+};
+use searchwright_store::{
+    Tx,
+    access::ProjectScope,
+    answers::{self, AnswerSource, CellCounts, Series, StoredAnswer},
+    projects, prompts,
+};
+use searchwright_visibility::cells::{Cell, Facts};
+use sha2::{Digest as _, Sha256};
+
+use super::{
+    ProjectDays, TrackedBrands,
+    analysis::{AskedPrompt, RawAnswer, analyse},
+};
+use crate::failure::{Result, defect};
+
+/// An answer to be recorded.
+#[derive(Clone, Debug)]
+pub(crate) struct NewAnswer {
+    /// Identifier.
+    pub(crate) id: AnswerId,
+    /// Run; `None` if it was copied by hand.
+    pub(crate) run: Option<RunId>,
+    /// Way by which it was obtained.
+    pub(crate) key: SeriesKey,
+    /// Outcome.
+    pub(crate) status: AnswerStatus,
+    /// Time of the answer.
+    pub(crate) asked_at: Instant,
+    /// Text.
+    pub(crate) text: String,
+    /// Facts that the engine gave.
+    pub(crate) source: AnswerSource,
+}
+
+/// Members by which series differ, beside the model that answered.
+#[derive(Clone, Debug)]
+pub(crate) struct SeriesKey {
+    /// Engine.
+    pub(crate) engine: Engine,
+    /// Way by which it was obtained.
+    pub(crate) surface: Surface,
+    /// Whether the engine searches.
+    pub(crate) retrieval: String,
+    /// Version of the tool and effort.
+    pub(crate) variant: String,
+}
+
+/// Answers to one prompt that were analysed, ready to be stored.
+#[derive(Debug)]
+pub struct AnalysedAnswers {
+    prompt: PromptId,
+    series: Vec<Series>,
+    answers: Vec<StoredAnswer>,
+    facts: Vec<Facts>,
+}
+
+impl AnalysedAnswers {
+    /// Returns the answers.
+    pub(crate) fn answers(&self) -> &[StoredAnswer] {
+        &self.answers
+    }
+}
+
+/// Analyses answers to one prompt. Takes time: not within a transaction.
+pub(crate) fn analyse_answers(
+    brands: &TrackedBrands,
+    days: &ProjectDays,
+    prompt: &Prompt,
+    new: Vec<NewAnswer>,
+) -> AnalysedAnswers {
+    let asked = AskedPrompt {
+        text: prompt.text.clone(),
+        language: prompt.language.clone(),
+    };
+    let mut all = AnalysedAnswers {
+        prompt: prompt.id,
+        series: Vec::new(),
+        answers: Vec::with_capacity(new.len()),
+        facts: Vec::with_capacity(new.len()),
+    };
+    for answer in new {
+        let series = series(&answer);
+        let raw = RawAnswer {
+            engine: answer.key.engine,
+            status: answer.status,
+            text: &answer.text,
+            source: &answer.source,
+        };
+        let analysed = analyse(brands, &asked, raw);
+        all.facts.push(analysed.facts);
+        all.answers.push(StoredAnswer {
+            id: answer.id,
+            prompt: prompt.id,
+            run: answer.run,
+            series: series.id,
+            engine: answer.key.engine,
+            surface: answer.key.surface,
+            status: answer.status,
+            day: days.day(answer.asked_at),
+            asked_at: answer.asked_at,
+            text: answer.text,
+            source: answer.source,
+            analysis: analysed.analysis,
+        });
+        if !all.series.contains(&series) {
+            all.series.push(series);
+        }
+    }
+    all
+}
+
+/// Returns the series of an answer. Its id follows from its members, so that no two transactions give one series two ids.
+fn series(answer: &NewAnswer) -> Series {
+    let model = answer
+        .source
+        .served_model
+        .as_deref()
+        .map(model_family)
+        .unwrap_or_default();
+    let key = &answer.key;
+    let text = [
+        key.engine.as_str(),
+        key.surface.as_str(),
+        &key.retrieval,
+        &model,
+        &key.variant,
+    ]
+    .join("\n");
+    let digest = Sha256::digest(text);
+    let mut id = [0; 8];
+    id.copy_from_slice(&digest[..8]);
+    Series {
+        id: i64::from_be_bytes(id),
+        engine: key.engine,
+        surface: key.surface,
+        retrieval: key.retrieval.clone(),
+        model,
+        variant: key.variant.clone(),
+    }
+}
+
+/// Returns the family of a model: its name without the date of a snapshot, such as `-2026-03-01` or `-20260301`.
+fn model_family(model: &str) -> String {
+    let is_date = |digits: &str| digits.len() >= 6 && digits.bytes().all(|b| b.is_ascii_digit());
+    let mut parts: Vec<&str> = model.split('-').collect();
+    let count = parts.len();
+    let is_iso = count > 3
+        && parts[count - 3].len() == 4
+        && parts[count - 3..]
+            .iter()
+            .all(|part| part.bytes().all(|b| b.is_ascii_digit()));
+    if is_iso {
+        parts.truncate(count - 3);
+    } else if count > 1 && is_date(parts[count - 1]) {
+        parts.truncate(count - 1);
+    }
+    parts.join("-")
+}
+
+/// Stores answers to a prompt and adds them to their cells.
+pub(crate) async fn store(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    analysed: &AnalysedAnswers,
+    now: Instant,
+) -> Result<()> {
+    // Two transactions that add to one cell wait for each other.
+    projects::lock(tx, scope).await?;
+    for series in &analysed.series {
+        answers::save_series(tx, scope, series, now).await?;
+    }
+    answers::insert(tx, scope, &analysed.answers, now).await?;
+    add_to_cells(tx, scope, analysed).await?;
+    let newest = answers::list_newest_day(tx, scope, analysed.prompt).await?;
+    prompts::set_latest(tx, scope, analysed.prompt, latest(&newest).as_ref()).await?;
+    Ok(())
+}
+
+async fn add_to_cells(tx: &mut Tx, scope: ProjectScope, analysed: &AnalysedAnswers) -> Result<()> {
+    let days = || analysed.answers.iter().map(|answer| answer.day);
+    let (Some(first), Some(last)) = (days().min(), days().max()) else {
+        return Ok(());
+    };
+    let prompt = analysed.prompt;
+    let mut cells: BTreeMap<(i32, i64), Cell> = BTreeMap::new();
+    for known in answers::list_cells(tx, scope, first..=last, prompt..=prompt).await? {
+        cells.insert((known.day, known.series), read_cell(&known.counts)?);
+    }
+    for (answer, facts) in analysed.answers.iter().zip(&analysed.facts) {
+        cells.entry((answer.day, answer.series)).or_default().add(facts);
+    }
+    let counts = cells.into_iter().map(|((day, series), cell)| {
+        Ok(CellCounts {
+            day,
+            prompt,
+            series,
+            counts: write_cell(&cell)?,
+        })
+    });
+    let counts: Result<Vec<CellCounts>> = counts.collect();
+    Ok(answers::save_cells(tx, scope, counts?).await?)
+}
+
+/// Returns the counts of a cell in the form in which they are stored.
+pub(super) fn write_cell(cell: &Cell) -> Result<String> {
+    serde_json::to_string(cell).map_err(|e| defect("counts of a cell", e))
+}
+
+/// Reads the counts of a stored cell.
+pub(super) fn read_cell(counts: &str) -> Result<Cell> {
+    serde_json::from_str(counts).map_err(|e| defect("counts of a cell", e))
+}
+
+/// Returns the summary of the newest answers.
+pub(super) fn latest(newest: &[StoredAnswer]) -> Option<LatestAnswers> {
+    let first = newest.first()?;
+    let own = |answer: &StoredAnswer| {
+        let mut mentions = answer.analysis.mentions.iter();
+        mentions
+            .find(|mention| mention.is_own && !mention.candidate)
+            .cloned()
+    };
+    let mentions: Vec<_> = newest.iter().filter_map(own).collect();
+    let observable: Vec<&StoredAnswer> = newest
+        .iter()
+        .filter(|answer| answer.analysis.citations_observable)
+        .collect();
+    let cites = |answer: &&StoredAnswer| {
+        let mut citations = answer.analysis.citations.iter();
+        citations.any(|c| c.cited && c.class == searchwright_contract::answers::SourceClass::Owned)
+    };
+    let scores: Vec<f64> = mentions
+        .iter()
+        .filter_map(|mention| mention.sentiment_score)
+        .collect();
+    let mut engines: Vec<Engine> = newest.iter().map(|answer| answer.engine).collect();
+    engines.sort_unstable();
+    engines.dedup();
+    Some(LatestAnswers {
+        answer_at: first.asked_at,
+        mentioned: !mentions.is_empty(),
+        position: mentions.iter().filter_map(|mention| mention.position).min(),
+        cited: (!observable.is_empty()).then(|| observable.iter().any(cites)),
+        sentiment: mean_sentiment(&scores),
+        engines,
+    })
+}
+
+fn mean_sentiment(scores: &[f64]) -> Option<Sentiment> {
+    let mean = scores.iter().sum::<f64>() / scores.len() as f64;
+    match mean {
+        mean if mean.is_nan() => None,
+        mean if mean <= -0.2 => Some(Sentiment::Negative),
+        mean if mean >= 0.2 => Some(Sentiment::Positive),
+        _ => Some(Sentiment::Neutral),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn snapshots_of_a_model_are_one_family() {
+        for (model, family) in [
+            ("gpt-5.2-2026-03-01", "gpt-5.2"),
+            ("claude-sonnet-5-20260301", "claude-sonnet-5"),
+            ("gemini-3-flash", "gemini-3-flash"),
+            ("llama3:70b", "llama3:70b"),
+            ("m-2026", "m-2026"),
+            ("20260301", "20260301"),
+        ] {
+            assert_eq!(model_family(model), family);
+        }
+    }
+}

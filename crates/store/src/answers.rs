@@ -1,0 +1,362 @@
+//! Answers of engines, with what was found in them, and the counts of their cells.
+
+use searchwright_contract::{
+    Instant,
+    answers::{AnswerStatus, Citation, Engine, EngineAnswer, Mention, Surface},
+    ids::{AnswerId, PromptId, RunId},
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{Cells, Json, Result, Tx, access::ProjectScope, sql};
+
+/// Series of answers that may be counted together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Series {
+    /// Identifier, made from the other members.
+    pub id: i64,
+    /// Engine.
+    pub engine: Engine,
+    /// Way by which the answers are obtained.
+    pub surface: Surface,
+    /// Whether the engine searches: `auto`, `forced` or `none`.
+    pub retrieval: String,
+    /// Family of the model that answers; empty if it is not known.
+    pub model: String,
+    /// Version of the tool and effort.
+    pub variant: String,
+}
+
+/// Facts that an engine gave beside the text.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct AnswerSource {
+    /// Model that was asked for.
+    pub requested_model: Option<String>,
+    /// Model that answered.
+    pub served_model: Option<String>,
+    /// Whether it searched.
+    pub search_performed: Option<bool>,
+    /// Searches.
+    pub fanout_queries: Vec<String>,
+    /// Sources as the engine gave them; `None` if it gives none.
+    pub citations: Option<Vec<GivenCitation>>,
+    /// Milliseconds until it was complete.
+    pub latency_ms: Option<u64>,
+    /// Cost in millionths of a US dollar.
+    pub cost_micros_usd: Option<i64>,
+    /// Error of the engine.
+    pub error: Option<String>,
+}
+
+/// A source as an engine gave it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct GivenCitation {
+    /// URL.
+    pub url: String,
+    /// Title.
+    pub title: Option<String>,
+    /// Whether the answer cites it; otherwise it was only retrieved.
+    pub cited: bool,
+}
+
+/// Result of the analysis of an answer.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct AnswerAnalysis {
+    /// Version of the method.
+    pub method: String,
+    /// Brands.
+    pub mentions: Vec<Mention>,
+    /// Sources.
+    pub citations: Vec<Citation>,
+    /// Whether its sources can be seen.
+    pub citations_observable: bool,
+}
+
+/// An answer as it is stored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredAnswer {
+    /// Identifier, UUIDv7 of the time at which it was stored.
+    pub id: AnswerId,
+    /// Prompt.
+    pub prompt: PromptId,
+    /// Run; `None` if it was copied by hand.
+    pub run: Option<RunId>,
+    /// Series.
+    pub series: i64,
+    /// Engine.
+    pub engine: Engine,
+    /// Way by which it was obtained.
+    pub surface: Surface,
+    /// Outcome.
+    pub status: AnswerStatus,
+    /// Day in the time zone of the project, since 1970-01-01.
+    pub day: i32,
+    /// Time of the answer.
+    pub asked_at: Instant,
+    /// Text.
+    pub text: String,
+    /// Facts that the engine gave.
+    pub source: AnswerSource,
+    /// Result of the analysis.
+    pub analysis: AnswerAnalysis,
+}
+
+impl From<StoredAnswer> for EngineAnswer {
+    fn from(stored: StoredAnswer) -> Self {
+        Self {
+            id: stored.id,
+            prompt_id: stored.prompt,
+            run_id: stored.run,
+            engine: stored.engine,
+            surface: stored.surface,
+            requested_model: stored.source.requested_model,
+            served_model: stored.source.served_model,
+            status: stored.status,
+            search_performed: stored.source.search_performed,
+            fanout_queries: stored.source.fanout_queries,
+            asked_at: stored.asked_at,
+            text: stored.text,
+            mentions: stored.analysis.mentions,
+            citations: stored.analysis.citations,
+            citations_observable: stored.analysis.citations_observable,
+            latency_ms: stored.source.latency_ms,
+            cost_micros_usd: stored.source.cost_micros_usd,
+            method: stored.analysis.method,
+        }
+    }
+}
+
+/// Counts of a day, a prompt and a series.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CellCounts {
+    /// Day since 1970-01-01.
+    pub day: i32,
+    /// Prompt.
+    pub prompt: PromptId,
+    /// Series.
+    pub series: i64,
+    /// Counts, in the form of their owner.
+    pub counts: String,
+}
+
+fn read_answer(c: &mut Cells<'_>) -> Result<StoredAnswer> {
+    Ok(StoredAnswer {
+        id: c.take()?,
+        prompt: c.take()?,
+        run: c.take()?,
+        series: c.take()?,
+        engine: c.parse()?,
+        surface: c.parse()?,
+        status: c.parse()?,
+        day: c.take::<i64>()? as i32,
+        asked_at: c.take()?,
+        text: c.take()?,
+        source: c.take_json()?,
+        analysis: c.take_json()?,
+    })
+}
+
+macro_rules! select {
+    ($after:literal) => {
+        concat!(
+            "SELECT id, prompt_id, run_id, series_id, engine, surface, status, day, asked_at, text, source, analysis FROM answers
+             WHERE project_id = $1 AND ",
+            $after
+        )
+    };
+}
+
+/// Stores a series, unless it is known.
+pub async fn save_series(tx: &mut Tx, scope: ProjectScope, series: &Series, now: Instant) -> Result<()> {
+    sql(
+        "INSERT INTO answer_series (project_id, id, engine, surface, retrieval, model, variant, created_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (project_id, id) DO NOTHING",
+    )
+    .bind(scope.project())
+    .bind(series.id)
+    .bind(series.engine.as_str())
+    .bind(series.surface.as_str())
+    .bind(&series.retrieval)
+    .bind(&series.model)
+    .bind(&series.variant)
+    .bind(now)
+    .execute(tx)
+    .await
+    .map(drop)
+}
+
+/// Returns the series of a project.
+pub async fn list_series(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<Series>> {
+    sql("SELECT id, engine, surface, retrieval, model, variant FROM answer_series WHERE project_id = $1 ORDER BY id")
+        .bind(scope.project())
+        .fetch_all(tx, |c| {
+            Ok(Series {
+                id: c.take()?,
+                engine: c.parse()?,
+                surface: c.parse()?,
+                retrieval: c.take()?,
+                model: c.take()?,
+                variant: c.take()?,
+            })
+        })
+        .await
+}
+
+/// Stores answers.
+pub async fn insert(tx: &mut Tx, scope: ProjectScope, answers: &[StoredAnswer], now: Instant) -> Result<()> {
+    let mut rows = Vec::with_capacity(answers.len());
+    for answer in answers {
+        rows.push(vec![
+            answer.id.into(),
+            answer.prompt.into(),
+            answer.run.into(),
+            answer.series.into(),
+            answer.engine.as_str().into(),
+            answer.surface.as_str().into(),
+            answer.status.as_str().into(),
+            i64::from(answer.day).into(),
+            answer.asked_at.into(),
+            (&answer.text).into(),
+            Json::encode(&answer.source)?.into(),
+            Json::encode(&answer.analysis)?.into(),
+        ]);
+    }
+    sql("INSERT INTO answers (project_id, created_at, id, prompt_id, run_id, series_id, engine, surface, status, day, asked_at, text,
+           source, analysis)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)")
+    .bind(scope.project())
+    .bind(now)
+    .execute_each(tx, rows)
+    .await
+    .map(drop)
+}
+
+/// Returns answers to a prompt, newest first, from before a time and id.
+pub async fn list(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    prompt: PromptId,
+    engine: Option<Engine>,
+    before: Option<(Instant, AnswerId)>,
+    limit: u32,
+) -> Result<Vec<StoredAnswer>> {
+    let (at, id) = before.unwrap_or((Instant::from_millis(i64::MAX), AnswerId::MAX));
+    sql(select!(
+        "prompt_id = $2 AND (CAST($3 AS TEXT) IS NULL OR engine = $3) AND (asked_at, id) < ($4, $5)
+         ORDER BY asked_at DESC, id DESC LIMIT $6"
+    ))
+    .bind(scope.project())
+    .bind(prompt)
+    .bind(engine.map(Engine::as_str))
+    .bind(at)
+    .bind(id)
+    .bind(limit)
+    .fetch_all(tx, read_answer)
+    .await
+}
+
+/// Returns the answers to a prompt of its newest day.
+pub async fn list_newest_day(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    prompt: PromptId,
+) -> Result<Vec<StoredAnswer>> {
+    sql(select!(
+        "prompt_id = $2 AND status = 'ok' AND day = (SELECT max(day) FROM answers WHERE project_id = $1 AND prompt_id = $2
+           AND status = 'ok') ORDER BY asked_at DESC, id DESC LIMIT 200"
+    ))
+    .bind(scope.project())
+    .bind(prompt)
+    .fetch_all(tx, read_answer)
+    .await
+}
+
+/// Returns all answers to a prompt.
+pub async fn list_of_prompt(tx: &mut Tx, scope: ProjectScope, prompt: PromptId) -> Result<Vec<StoredAnswer>> {
+    sql(select!("prompt_id = $2 ORDER BY id"))
+        .bind(scope.project())
+        .bind(prompt)
+        .fetch_all(tx, read_answer)
+        .await
+}
+
+/// Counts the answers to a prompt.
+pub async fn count_of_prompt(tx: &mut Tx, scope: ProjectScope, prompt: PromptId) -> Result<u64> {
+    sql("SELECT count(*) FROM answers WHERE project_id = $1 AND prompt_id = $2")
+        .bind(scope.project())
+        .bind(prompt)
+        .fetch_one(tx, |c| c.take())
+        .await
+}
+
+/// Writes the analyses of answers that were analysed again.
+pub async fn update_analyses(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    analyses: Vec<(AnswerId, AnswerAnalysis)>,
+) -> Result<()> {
+    let mut rows = Vec::with_capacity(analyses.len());
+    for (id, analysis) in analyses {
+        rows.push(vec![id.into(), Json::encode(&analysis)?.into()]);
+    }
+    sql("UPDATE answers SET analysis = $3 WHERE project_id = $1 AND id = $2")
+        .bind(scope.project())
+        .execute_each(tx, rows)
+        .await
+        .map(drop)
+}
+
+/// Returns whether a project has any answer.
+pub async fn exist(tx: &mut Tx, scope: ProjectScope) -> Result<bool> {
+    sql("SELECT EXISTS (SELECT 1 FROM answers WHERE project_id = $1)")
+        .bind(scope.project())
+        .fetch_one(tx, |c| c.take())
+        .await
+}
+
+/// Writes the counts of cells.
+pub async fn save_cells(tx: &mut Tx, scope: ProjectScope, cells: Vec<CellCounts>) -> Result<()> {
+    let rows = cells.into_iter().map(|cell| {
+        vec![
+            i64::from(cell.day).into(),
+            cell.prompt.into(),
+            cell.series.into(),
+            cell.counts.into(),
+        ]
+    });
+    sql(
+        "INSERT INTO answer_cells (project_id, day, prompt_id, series_id, counts) VALUES ($1, $2, $3, $4, $5)
+         ON CONFLICT (project_id, day, prompt_id, series_id) DO UPDATE SET counts = excluded.counts",
+    )
+    .bind(scope.project())
+    .execute_each(tx, rows.collect())
+    .await
+    .map(drop)
+}
+
+/// Returns the counts of some days, of the prompts from a first to a last id.
+pub async fn list_cells(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    days: std::ops::RangeInclusive<i32>,
+    prompts: std::ops::RangeInclusive<PromptId>,
+) -> Result<Vec<CellCounts>> {
+    sql("SELECT day, prompt_id, series_id, counts FROM answer_cells
+         WHERE project_id = $1 AND day BETWEEN $2 AND $3 AND prompt_id BETWEEN $4 AND $5")
+    .bind(scope.project())
+    .bind(i64::from(*days.start()))
+    .bind(i64::from(*days.end()))
+    .bind(*prompts.start())
+    .bind(*prompts.end())
+    .fetch_all(tx, |c| {
+        Ok(CellCounts {
+            day: c.take::<i64>()? as i32,
+            prompt: c.take()?,
+            series: c.take()?,
+            counts: c.take()?,
+        })
+    })
+    .await
+}
