@@ -6,7 +6,7 @@ use searchwright_contract::Problem;
 use serde_json::Value;
 use url::Url;
 
-use super::{ProviderError, answers::scraped_words, language::prices::dollars};
+use super::{ProviderError, language::prices::dollars};
 
 /// A provider of language models, keyword data, answers or measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +32,9 @@ pub enum Provider {
     /// xAI.
     Xai,
 }
+
+/// Pages that DataForSEO reads, as the setting `engines` names them.
+pub(super) const SCRAPED_ENGINES: [&str; 4] = ["google_ai_overview", "google_ai_mode", "chatgpt", "gemini"];
 
 const ADDRESS: &str = "baseUrl";
 const OF_OPENAI: &[&str] = &[
@@ -382,7 +385,7 @@ fn are_engines(value: &str) -> bool {
     let mut seen = BTreeSet::new();
     value.split(',').all(|word| {
         let word = word.trim();
-        scraped_words().any(|known| known == word) && seen.insert(word)
+        SCRAPED_ENGINES.contains(&word) && seen.insert(word)
     })
 }
 

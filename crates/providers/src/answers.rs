@@ -27,7 +27,6 @@ use super::{
     Credentials, Provider,
     error::{ProviderError, Usage, Why},
 };
-pub(super) use dataforseo::words as scraped_words;
 pub use tariff::Estimate;
 
 /// Longest question, in characters. A vendor may take less.

@@ -168,7 +168,7 @@ impl Drop for Client {
 #[derive(Debug)]
 pub(crate) struct Postgres {
     pool: Pool,
-    config: tokio_postgres::Config,
+    config: Box<tokio_postgres::Config>,
     /// Set by the first process that asks for the generation of credentials; commands of the operator never do.
     changes: OnceLock<CredentialChanges>,
 }
@@ -221,7 +221,7 @@ impl Postgres {
             .map_err(|e| Error::Defect(e.to_string()))?;
         let postgres = Self {
             pool,
-            config: own,
+            config: Box::new(own),
             changes: OnceLock::new(),
         };
         let client = postgres.object().await?;
@@ -293,7 +293,7 @@ impl Postgres {
     /// Number of changes of credentials that any process on this database has announced; `None` while they are not heard.
     pub(crate) fn credential_generation(&self) -> Option<u64> {
         self.changes
-            .get_or_init(|| CredentialChanges::listen(self.config.clone()))
+            .get_or_init(|| CredentialChanges::listen((*self.config).clone()))
             .generation()
     }
 

@@ -150,13 +150,14 @@ pub fn compute(input: &OverviewInput<'_>) -> Overview {
     let branded = (input.class != Some(PromptClass::Branded))
         .then(|| Samples::new(input, Some(PromptClass::Branded)))
         .filter(|samples| samples.total.answers > 0);
+    let sources = tables::sources(input, &samples);
     Overview {
         kpis: figures::compute(input, &samples, &bootstrap),
         branded: branded.map(|samples| figures::compute(input, &samples, &bootstrap)),
         trend: tables::trend(input, &samples),
         competitors: tables::competitors(input, &samples),
-        cited_sources: tables::cited_sources(input, &samples),
-        source_stability: tables::source_stability(input, &samples),
+        cited_sources: sources.sources,
+        source_stability: sources.stability,
         prompt_summary: tables::prompt_summary(input, &samples),
     }
 }

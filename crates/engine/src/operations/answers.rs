@@ -108,7 +108,8 @@ fn check_times(now: Instant, items: &[CopiedAnswer]) -> Result<()> {
 }
 
 fn copied(id: AnswerId, item: &CopiedAnswer, language: &str) -> NewAnswer {
-    let is_refusal = find_refusal(&AnswerText::parse(&item.text, language)).is_some();
+    let refusal = find_refusal(&AnswerText::parse(&item.text, language));
+    let is_refusal = refusal.is_some_and(|refusal| refusal.is_whole);
     let citations = item.citations.as_ref().map(|citations| {
         let given = citations.iter().map(|citation| GivenCitation {
             url: citation.url.clone(),

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     Credentials, DataForSeo, Market,
-    account::Account,
+    account::{Account, SCRAPED_ENGINES},
     dataforseo::{ADDRESS, language},
     error::{ProviderError, Why},
 };
@@ -40,7 +40,7 @@ struct Target {
 
 static TARGETS: [Target; 4] = [
     Target {
-        word: "google_ai_overview",
+        word: SCRAPED_ENGINES[0],
         engine: EngineName::GoogleAiOverview,
         surface: Surface::Serp,
         path: "serp/google/organic/live/advanced",
@@ -48,7 +48,7 @@ static TARGETS: [Target; 4] = [
         read: read_page,
     },
     Target {
-        word: "google_ai_mode",
+        word: SCRAPED_ENGINES[1],
         engine: EngineName::GoogleAiMode,
         surface: Surface::Serp,
         path: "serp/google/ai_mode/live/advanced",
@@ -56,7 +56,7 @@ static TARGETS: [Target; 4] = [
         read: read_page,
     },
     Target {
-        word: "chatgpt",
+        word: SCRAPED_ENGINES[2],
         engine: EngineName::ChatGpt,
         surface: Surface::ConsumerUi,
         path: "ai_optimization/chat_gpt/llm_scraper/live/advanced",
@@ -64,7 +64,7 @@ static TARGETS: [Target; 4] = [
         read: read_chatgpt,
     },
     Target {
-        word: "gemini",
+        word: SCRAPED_ENGINES[3],
         engine: EngineName::Gemini,
         surface: Surface::ConsumerUi,
         path: "ai_optimization/gemini/llm_scraper/live/advanced",
@@ -72,11 +72,6 @@ static TARGETS: [Target; 4] = [
         read: read_gemini,
     },
 ];
-
-/// Words of the setting `engines`.
-pub(crate) fn words() -> impl Iterator<Item = &'static str> {
-    TARGETS.iter().map(|target| target.word)
-}
 
 struct ScrapedEngine {
     account: DataForSeo,

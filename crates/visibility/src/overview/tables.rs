@@ -155,6 +155,7 @@ pub(super) fn trend(input: &OverviewInput<'_>, samples: &Samples<'_>) -> Vec<Tre
         sums: vec![Cluster::default(); samples.clusters.len()],
     };
     let mut pooled = [window(mentions), window(citations)];
+    let mut daily = [mentions, citations].map(|counts| DaySums::new(counts, samples));
     let mut trend = Vec::with_capacity(days);
     for day in 0..days {
         for window in &mut pooled {
@@ -163,7 +164,7 @@ pub(super) fn trend(input: &OverviewInput<'_>, samples: &Samples<'_>) -> Vec<Tre
                 change_window(window, samples, &rows[left], false);
             }
         }
-        let mention_rate = day_rate(samples, &rows[day], mentions);
+        let mention_rate = daily[0].rate(samples, &rows[day]);
         let date = input.period.from + day as i32;
         trend.push(TrendRow {
             date: iso_date(date),
@@ -172,7 +173,7 @@ pub(super) fn trend(input: &OverviewInput<'_>, samples: &Samples<'_>) -> Vec<Tre
                 .map(|place| samples.rows[*place].row.cell.tally.answers)
                 .sum(),
             mention_rate: mention_rate.and_then(|rate| rate.value),
-            citation_rate: day_rate(samples, &rows[day], citations).and_then(|rate| rate.value),
+            citation_rate: daily[1].rate(samples, &rows[day]).and_then(|rate| rate.value),
             mention_rate_detail: mention_rate,
             pooled_mention_rate: pooled[0].rate(),
             pooled_citation_rate: pooled[1].rate(),
@@ -200,20 +201,42 @@ fn change_window(window: &mut PooledDays, samples: &Samples<'_>, rows: &[usize],
     }
 }
 
-fn day_rate(samples: &Samples<'_>, rows: &[usize], counts: RateCounts) -> Option<Rate> {
-    let mut clusters: BTreeMap<usize, Cluster> = BTreeMap::new();
-    for place in rows {
-        let row = &samples.rows[*place];
-        let found = counts(&row.row.cell.tally);
-        let cluster = clusters.entry(row.cluster).or_default();
-        cluster.hits += found.hits;
-        cluster.answers += found.answers;
+/// Sums of the clusters of one day, reused from day to day.
+struct DaySums {
+    counts: RateCounts,
+    sums: Vec<Cluster>,
+    touched: Vec<usize>,
+}
+
+impl DaySums {
+    fn new(counts: RateCounts, samples: &Samples<'_>) -> Self {
+        Self {
+            counts,
+            sums: vec![Cluster::default(); samples.clusters.len()],
+            touched: Vec::new(),
+        }
     }
-    let clusters: Vec<Cluster> = clusters
-        .into_values()
-        .filter(|cluster| cluster.answers > 0)
-        .collect();
-    (!clusters.is_empty()).then(|| Rate::from_clusters(&clusters))
+
+    fn rate(&mut self, samples: &Samples<'_>, rows: &[usize]) -> Option<Rate> {
+        for place in rows {
+            let row = &samples.rows[*place];
+            let found = (self.counts)(&row.row.cell.tally);
+            let sum = &mut self.sums[row.cluster];
+            if found.answers > 0 && sum.answers == 0 {
+                self.touched.push(row.cluster);
+            }
+            sum.hits += found.hits;
+            sum.answers += found.answers;
+        }
+        // sums of fractions depend on their order, which must not depend on that of the rows
+        self.touched.sort_unstable();
+        let clusters: Vec<Cluster> = self
+            .touched
+            .drain(..)
+            .map(|at| std::mem::take(&mut self.sums[at]))
+            .collect();
+        (!clusters.is_empty()).then(|| Rate::from_clusters(&clusters))
+    }
 }
 
 /// Returns the brands in the order of their mentions.
@@ -273,34 +296,29 @@ struct SourceSums<'a> {
     tally: SourceTally,
     engines: BTreeSet<&'a str>,
     urls: HashMap<&'a str, u64>,
+    /// Citations by day of the period.
+    days: Vec<u64>,
 }
 
-/// Returns the domains in the order of the answers that cite them.
-pub(super) fn cited_sources(input: &OverviewInput<'_>, samples: &Samples<'_>) -> Vec<CitedSource> {
-    let mut sums: HashMap<&str, SourceSums<'_>> = HashMap::new();
-    for row in &samples.rows {
-        let engine = input.series[row.row.series as usize].engine.as_str();
-        for (domain, cell) in &row.row.cell.domains {
-            let sum = sums.entry(domain).or_insert_with(|| SourceSums {
-                class: cell.class,
-                source_type: cell.source_type,
-                tally: SourceTally::default(),
-                engines: BTreeSet::new(),
-                urls: HashMap::new(),
-            });
-            sum.class = sum.class.min(cell.class);
-            sum.source_type = sum.source_type.min(cell.source_type);
-            sum.tally.merge(&cell.tally);
-            if !sum.engines.contains(engine) {
-                sum.engines.insert(engine);
-            }
-            for (url, citations) in &cell.urls {
-                *sum.urls.entry(url).or_default() += citations;
-            }
-        }
-    }
+/// Sources of a period.
+pub(super) struct SourceTable {
+    pub(super) sources: Vec<CitedSource>,
+    pub(super) stability: Option<f64>,
+}
+
+/// Returns the domains in the order of the answers that cite them, and their stability from day to day.
+pub(super) fn sources(input: &OverviewInput<'_>, samples: &Samples<'_>) -> SourceTable {
+    let sums = source_sums(input, samples);
     let mut ranked: Vec<_> = sums.into_iter().collect();
     ranked.sort_by(|(a, x), (b, y)| y.tally.answers.cmp(&x.tally.answers).then_with(|| a.cmp(b)));
+    let days = ranked.iter().map(|(_, sum)| sum.days.len()).max().unwrap_or(0);
+    let citations = |day: usize| {
+        ranked
+            .iter()
+            .map(|(_, sum)| sum.days.get(day).copied().unwrap_or(0))
+            .collect()
+    };
+    let stability = stability(&(0..days).map(citations).collect::<Vec<_>>());
     ranked.truncate(MAX_SOURCES);
     let all = samples.total.citations.max(1) as f64;
     let row = |(domain, sum): (&str, SourceSums<'_>)| CitedSource {
@@ -315,7 +333,42 @@ pub(super) fn cited_sources(input: &OverviewInput<'_>, samples: &Samples<'_>) ->
         mentions_own: sum.tally.mentions_own,
         mentions_competitors: sum.tally.mentions_competitors,
     };
-    ranked.into_iter().map(row).collect()
+    SourceTable {
+        sources: ranked.into_iter().map(row).collect(),
+        stability,
+    }
+}
+
+fn source_sums<'a>(input: &OverviewInput<'a>, samples: &Samples<'a>) -> HashMap<&'a str, SourceSums<'a>> {
+    let mut sums: HashMap<&str, SourceSums<'_>> = HashMap::new();
+    for row in samples.rows.iter().filter(|row| !row.row.cell.domains.is_empty()) {
+        let engine = input.series[row.row.series as usize].engine.as_str();
+        let day = ((row.row.day - input.period.from) as usize).min(MAX_PERIOD_DAYS as usize);
+        for (domain, cell) in &row.row.cell.domains {
+            let sum = sums.entry(domain).or_insert_with(|| SourceSums {
+                class: cell.class,
+                source_type: cell.source_type,
+                tally: SourceTally::default(),
+                engines: BTreeSet::new(),
+                urls: HashMap::new(),
+                days: Vec::new(),
+            });
+            sum.class = sum.class.min(cell.class);
+            sum.source_type = sum.source_type.min(cell.source_type);
+            sum.tally.merge(&cell.tally);
+            if !sum.engines.contains(engine) {
+                sum.engines.insert(engine);
+            }
+            if sum.days.len() <= day {
+                sum.days.resize(day + 1, 0);
+            }
+            sum.days[day] += cell.tally.citations;
+            for (url, citations) in &cell.urls {
+                *sum.urls.entry(url).or_default() += citations;
+            }
+        }
+    }
+    sums
 }
 
 fn top_urls(urls: &HashMap<&str, u64>) -> Vec<String> {
@@ -326,32 +379,6 @@ fn top_urls(urls: &HashMap<&str, u64>) -> Vec<String> {
         .take(MAX_TOP_URLS)
         .map(|(url, _)| url.to_owned())
         .collect()
-}
-
-/// Returns the stability of the sources from day to day.
-pub(super) fn source_stability(input: &OverviewInput<'_>, samples: &Samples<'_>) -> Option<f64> {
-    let mut domains: HashMap<&str, usize> = HashMap::new();
-    for row in &samples.rows {
-        domains.extend(row.row.cell.domains.keys().map(|domain| (domain.as_str(), 0)));
-    }
-    // sums of fractions depend on their order, which must not depend on that of the rows
-    let mut names: Vec<&str> = domains.keys().copied().collect();
-    names.sort_unstable();
-    domains.extend(names.iter().enumerate().map(|(place, name)| (*name, place)));
-    let mut days: BTreeMap<i32, Vec<u64>> = BTreeMap::new();
-    for row in samples
-        .rows
-        .iter()
-        .filter(|row| input.period.contains(row.row.day))
-    {
-        let counts = days.entry(row.row.day).or_insert_with(|| vec![0; names.len()]);
-        for (domain, cell) in &row.row.cell.domains {
-            if let Some(place) = domains.get(domain.as_str()) {
-                counts[*place] += cell.tally.citations;
-            }
-        }
-    }
-    stability(&days.into_values().collect::<Vec<_>>())
 }
 
 /// Returns the summary of prompts.
