@@ -111,6 +111,14 @@ async fn a_child_of_another_project_is_refused_and_an_unknown_one_is_not_found()
         .await
         .json();
     let webhook = &webhook["id"];
+    let prompt = bench
+        .call("POST", &format!("/projects/{foreign}/visibility/prompts"))
+        .key(&key)
+        .json(&json!({ "text": "Which oak desk?" }))
+        .send()
+        .await
+        .json();
+    let prompt = &prompt["id"];
     let item = async |resource: &str, item: Value| {
         let path = format!("/projects/{foreign}/brand/{resource}");
         let call = bench
@@ -138,6 +146,9 @@ async fn a_child_of_another_project_is_refused_and_an_unknown_one_is_not_found()
             let call = bench.call(endpoint.meta.method.as_str(), &path);
             if endpoint.meta.name == "integrations.map" {
                 call.json(&json!({ "fieldMap": { "title": "title", "content": "content" } }))
+            } else if endpoint.meta.name == "prompts.copy" {
+                let item = json!({ "engine": "chatgpt", "askedAt": bench.clock.now(), "text": "x" });
+                call.json(&json!({ "items": [item] }))
             } else if endpoint.meta.name == "webhooks.recover" {
                 call.json(&json!({ "since": bench.clock.now() }))
             } else if endpoint.meta.effect.writes() && endpoint.meta.method != Method::DELETE {
@@ -166,6 +177,7 @@ async fn a_child_of_another_project_is_refused_and_an_unknown_one_is_not_found()
             "ctaId" => cta,
             "postId" => post,
             "webhookId" => webhook,
+            "promptId" => prompt,
             // Their rows take an audit: see `audits.rs` and `rechecks.rs`.
             "issueId" | "pageId" | "recheckId" => continue,
             other => panic!("how is a foreign {other} made?"),
