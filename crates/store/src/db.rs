@@ -129,7 +129,10 @@ impl Db {
     pub async fn credentials_changed(&self) -> Result<()> {
         match &*self.backend {
             Backend::Sqlite(db) => db.credentials_changed(),
-            Backend::Postgres(db) => db.credentials_changed().await,
+            Backend::Postgres(db) => {
+                db.credentials_changed().await;
+                Ok(())
+            }
         }
     }
 

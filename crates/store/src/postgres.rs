@@ -297,12 +297,16 @@ impl Postgres {
             .generation()
     }
 
-    pub(crate) async fn credentials_changed(&self) -> Result<()> {
+    /// The change is committed: an announcement that fails must not make it look failed. Other processes then learn of it when
+    /// their entries end.
+    pub(crate) async fn credentials_changed(&self) {
         if let Some(changes) = self.changes.get() {
             changes.count();
         }
-        self.object().await?.batch_execute(NOTIFY).await?;
-        Ok(())
+        let announced = async { Ok::<_, Error>(self.object().await?.batch_execute(NOTIFY).await?) };
+        if let Err(error) = announced.await {
+            tracing::warn!(%error, "a change of credentials was not announced; other replicas notice it within 2 seconds");
+        }
     }
 
     pub(crate) fn close(&self) {
