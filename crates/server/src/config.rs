@@ -179,19 +179,29 @@ impl Settings {
 
     /// Returns whether people or MCP clients would be served over plain HTTP from another machine.
     pub fn is_insecure(&self) -> bool {
+        !self.exposed_urls().is_empty()
+    }
+
+    /// Public URLs that are plain HTTP at an address that other machines can reach, with their names.
+    fn exposed_urls(&self) -> Vec<String> {
         let is_exposed =
-            |text: &String| Url::parse(text).is_ok_and(|url| url.scheme() == "http" && !is_on_loopback(&url));
-        [&self.public_url, &self.mcp_url].into_iter().any(is_exposed)
+            |text: &str| Url::parse(text).is_ok_and(|url| url.scheme() == "http" && !is_on_loopback(&url));
+        [("public_url", &self.public_url), ("mcp_url", &self.mcp_url)]
+            .into_iter()
+            .filter(|(_, url)| is_exposed(url))
+            .map(|(name, url)| format!("{name} {url}"))
+            .collect()
     }
 
     /// Refuses to serve people over plain HTTP from another machine, unless the operator allows it.
     pub(crate) fn check_transport(&self) -> Result<(), ConfigError> {
-        if !self.is_insecure() || self.allow_insecure_http {
+        let exposed = self.exposed_urls();
+        if exposed.is_empty() || self.allow_insecure_http {
             return Ok(());
         }
         Err(ConfigError(format!(
-            "public_url {} and mcp_url {}: without TLS, passwords and tokens can be read on the way. Set PUBLIC_URL and MCP_URL to the https addresses of the proxy in front of this server; or set allow_insecure_http = true, which turns MCP and OAuth off",
-            self.public_url, self.mcp_url
+            "{}: without TLS, passwords and tokens can be read on the way. Set PUBLIC_URL and MCP_URL to the https addresses of the proxy in front of this server; or set allow_insecure_http = true, which turns MCP and OAuth off",
+            exposed.join(", ")
         )))
     }
 

@@ -18,6 +18,7 @@ use searchwright_engine::{ConnectPage, Connected};
 use searchwright_publishing::Input;
 use sha2::{Digest as _, Sha256};
 
+use super::page::is_plain_http;
 use crate::app::App;
 
 const STYLE: &str = include_str!("../../assets/connect.css");
@@ -34,6 +35,7 @@ const ARRIVES_WITHIN: Duration = Duration::from_secs(10);
 struct View<'a> {
     title: String,
     style: &'static str,
+    is_plain_http: bool,
     name: &'a str,
     /// Path to which the form is sent.
     path: &'a str,
@@ -60,6 +62,7 @@ struct Field<'a> {
 #[template(path = "handover.html")]
 struct Handover {
     style: &'static str,
+    is_plain_http: bool,
     script: &'static str,
 }
 
@@ -221,6 +224,7 @@ fn outcome(
             let view = View {
                 title: format!("{} is connected", page.name),
                 style: STYLE,
+                is_plain_http: is_plain_http(),
                 name: page.name,
                 path: "",
                 asks: false,
@@ -301,6 +305,7 @@ fn form<'a>(
     View {
         title: format!("Connect {}", page.name),
         style: STYLE,
+        is_plain_http: is_plain_http(),
         name: page.name,
         path: &page.path,
         asks: true,
@@ -319,6 +324,7 @@ fn message(title: &str, text: &str) -> View<'static> {
     View {
         title: title.to_owned(),
         style: STYLE,
+        is_plain_http: is_plain_http(),
         name: "",
         path: "",
         asks: false,
@@ -337,6 +343,7 @@ fn handover() -> Response<Body> {
     });
     let page = Handover {
         style: STYLE,
+        is_plain_http: is_plain_http(),
         script: SCRIPT,
     };
     let mut response = respond(StatusCode::OK, &page);

@@ -2,7 +2,7 @@
 
 mod account;
 mod agents;
-pub(crate) mod connect;
+mod connect;
 mod device;
 mod invitations;
 mod members;
@@ -48,6 +48,11 @@ pub(crate) fn routes(app: &App) -> Router<Arc<App>> {
             get(invitations::show).post(invitations::join),
         )
         .route("/invitations/{token}/accept", post(invitations::accept))
+        .route(
+            "/connect/callback",
+            get(connect::callback).post(connect::handed_over),
+        )
+        .route("/connect/{token}", get(connect::show).post(connect::submit))
         .route("/device", get(device::show).post(device::submit))
         .merge(account::routes())
         .merge(members::routes())

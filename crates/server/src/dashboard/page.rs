@@ -63,6 +63,11 @@ pub(super) async fn warn_of_plain_http(request: Request<Body>, next: Next) -> Re
     IS_PLAIN_HTTP.scope(true, next.run(request)).await
 }
 
+/// Returns whether the page that is being answered has to warn.
+pub(super) fn is_plain_http() -> bool {
+    IS_PLAIN_HTTP.try_with(|is_plain| *is_plain).unwrap_or_default()
+}
+
 /// Members of the template that all pages extend.
 pub(crate) struct Layout {
     pub title: &'static str,
@@ -75,7 +80,7 @@ impl Layout {
         Self {
             title,
             style: &STYLE.name,
-            is_plain_http: IS_PLAIN_HTTP.try_with(|is_plain| *is_plain).unwrap_or_default(),
+            is_plain_http: is_plain_http(),
         }
     }
 }

@@ -21,7 +21,7 @@ use http::{Request, Response};
 use searchwright_contract::{Code, Problem};
 
 use self::bearer::Door;
-use crate::{app::App, dashboard, dashboard::connect, oauth};
+use crate::{app::App, dashboard, oauth};
 
 /// Largest request target.
 const MAX_URI: usize = 8 * 1024;
@@ -38,14 +38,6 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/v1/openapi.json", routing::get(openapi::serve))
         .route("/docs", routing::get(docs::serve))
         .route("/bot", routing::get(bot::serve))
-        .route(
-            "/connect/callback",
-            routing::get(connect::callback).post(connect::handed_over),
-        )
-        .route(
-            "/connect/{token}",
-            routing::get(connect::show).post(connect::submit),
-        )
         .merge(if app.settings.is_insecure() {
             oauth::closed_routes()
         } else {
@@ -85,14 +77,20 @@ pub fn without_tls(app: Arc<App>) -> Router {
 
 /// Answers what is off without TLS.
 pub async fn off(State(app): State<Arc<App>>, request: Request<Body>) -> Response<Body> {
-    let problem = Problem::new(
-        Code::NotFound,
-        "MCP and OAuth are off: this server is reached over plain http",
-    )
-    .with("resource", "route")
-    .hint("put a proxy with TLS in front, and set PUBLIC_URL and MCP_URL to its https addresses");
-    answer::problem(
+    no_route(
         &app,
+        &request,
+        "MCP and OAuth are off: this server is reached over plain http",
+        "put a proxy with TLS in front, and set PUBLIC_URL and MCP_URL to its https addresses",
+    )
+}
+
+fn no_route(app: &App, request: &Request<Body>, detail: &str, hint: &str) -> Response<Body> {
+    let problem = Problem::new(Code::NotFound, detail)
+        .with("resource", "route")
+        .hint(hint);
+    answer::problem(
+        app,
         &app.request_id(),
         Door::Api,
         request.uri().path(),
@@ -102,16 +100,11 @@ pub async fn off(State(app): State<Arc<App>>, request: Request<Body>) -> Respons
 }
 
 async fn unknown(State(app): State<Arc<App>>, request: Request<Body>) -> Response<Body> {
-    let problem = Problem::new(Code::NotFound, "there is no resource at this address")
-        .with("resource", "route")
-        .hint("the API is described at /v1/openapi.json and /docs");
-    answer::problem(
+    no_route(
         &app,
-        &app.request_id(),
-        Door::Api,
-        request.uri().path(),
-        problem,
-        None,
+        &request,
+        "there is no resource at this address",
+        "the API is described at /v1/openapi.json and /docs",
     )
 }
 
