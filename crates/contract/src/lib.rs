@@ -45,6 +45,7 @@ pub mod shape;
 pub mod usage;
 pub mod visibility;
 pub mod webhooks;
+mod wire;
 mod words;
 
 pub use clock::Clock;
@@ -53,6 +54,7 @@ pub use instant::Instant;
 pub use list::List;
 pub use operation::{Answer, Effect, Head, Meta, Method, Operation, Reach, Scope};
 pub use patch::Patch;
+pub use wire::wire_name;
 
 /// The contract table: expands `$then! { rows }` with every operation.
 ///

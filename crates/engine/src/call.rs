@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fmt::Display, str::FromStr, sync::Arc};
 
 use searchwright_contract::{
-    Code, Fault, Instant, List, Operation, Problem, Scope,
+    Code, Instant, List, Operation, Problem, Scope,
     actions::{AllowedActions, Permission},
     activity::CredentialKind,
     ids::{CredentialId, ProjectId},
@@ -19,11 +19,10 @@ use searchwright_store::{
 use serde::{Serialize, de::DeserializeOwned};
 use uuid::Uuid;
 
-use crate::{
-    Engine,
-    failure::{Failure, Result},
-    visibility::recording::AnalysedAnswers,
-};
+use searchwright_tracking::recording::AnalysedAnswers;
+
+pub use crate::failure::fault;
+use crate::{Engine, failure::Result};
 
 /// A credential that has been verified.
 #[derive(Clone, Debug)]
@@ -306,14 +305,4 @@ pub fn forbidden() -> Problem {
 /// Rows of a page.
 pub fn limit(limit: Option<u8>) -> u32 {
     limit.unwrap_or(DEFAULT_LIMIT).into()
-}
-
-/// One fault of one argument.
-pub fn fault(pointer: &str, code: &str, detail: impl Into<String>) -> Failure {
-    Problem::faults(vec![Fault {
-        pointer: pointer.to_owned(),
-        code: code.to_owned(),
-        detail: detail.into(),
-    }])
-    .into()
 }

@@ -18,7 +18,7 @@ use serde_json::Value;
 use crate::{
     Engine, autonomy,
     call::{Call, Credential, Prepared, forbidden},
-    failure::{Failure, Result, defect},
+    failure::{Result, defect},
     replays::{fingerprint, is_remembered, keep, replay, slot},
 };
 
@@ -305,10 +305,4 @@ where
         list: O::Answer::LIST,
         run: run::<O>,
     })
-}
-
-impl From<Failure> for Problem {
-    fn from(failure: Failure) -> Self {
-        *failure.0
-    }
 }

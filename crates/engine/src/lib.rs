@@ -15,7 +15,6 @@ mod connections;
 pub mod cursor;
 mod domain;
 pub mod endpoint;
-pub mod failure;
 pub mod jobs;
 mod keyword_merge;
 pub mod oauth;
@@ -25,9 +24,7 @@ mod posts;
 mod replays;
 mod rules;
 pub mod secrets;
-mod visibility;
 pub mod webhooks;
-mod wire;
 
 use std::sync::{Arc, OnceLock};
 
@@ -44,8 +41,9 @@ pub use call::{Call, Credential};
 pub use connect::{ConnectPage, Connected};
 pub use endpoint::{Endpoint, Invocation, Reply};
 pub use failure::{Failure, Result};
+pub(crate) use searchwright_contract::wire_name;
+pub use searchwright_failure as failure;
 pub use searchwright_identity as identity;
-pub(crate) use wire::wire_name;
 
 /// Everything the handlers and the worker share. One per process.
 #[derive(Debug)]

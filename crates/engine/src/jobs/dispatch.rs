@@ -9,13 +9,12 @@ use searchwright_store::{
 };
 
 use super::{
-    Job, JobContext, JobError, generate_post, keyword_clusters, keyword_generation, keyword_metrics, publish,
-    verify_publication,
+    Job, JobContext, JobError, answer_analysis, generate_post, keyword_clusters, keyword_generation,
+    keyword_metrics, publish, verify_publication,
 };
 use crate::{
     Engine,
     audits::{AuditFailure, audit, recheck, rescore},
-    visibility::reanalysis,
 };
 
 /// Runs a leased job to its result.
@@ -28,7 +27,7 @@ pub(super) async fn run(job: JobContext) -> Result<serde_json::Value, JobError> 
         Job::ClusterKeywords { language } => keyword_clusters::run(job, language).await,
         Job::Recheck { recheck_id } => recheck::run(job, recheck_id).await,
         Job::Rescore => rescore::run(job).await,
-        Job::AnalyzeAnswers => reanalysis::run(job).await,
+        Job::AnalyzeAnswers => answer_analysis::run(job).await,
         Job::GeneratePost { order } => generate_post::run(job, order).await,
         Job::PublishPost { attempt_id } => publish::run(job, attempt_id).await,
         Job::VerifyPublication {

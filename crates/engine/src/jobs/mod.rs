@@ -1,5 +1,6 @@
 //! Work that takes time. One closed enum, matched in one place; each kind resumes where it was cut.
 
+pub(crate) mod answer_analysis;
 mod checkpoints;
 mod context;
 mod dispatch;

@@ -2,9 +2,7 @@
 
 use searchwright_contract::{
     Instant, List,
-    answers::{
-        AnswerStatus, CopiedAnswer, EngineAnswer, ImportAnswers, ImportedAnswers, ListAnswers, Surface,
-    },
+    answers::{CopiedAnswer, EngineAnswer, ImportAnswers, ImportedAnswers, ListAnswers, Surface},
     ids::{AnswerId, PromptId},
 };
 use searchwright_store::{
@@ -13,17 +11,16 @@ use searchwright_store::{
     answers::{self, AnswerSource, GivenCitation},
     projects, prompts,
 };
-use searchwright_visibility::{answer_text::AnswerText, refusal::find_refusal};
+use searchwright_tracking::{
+    ProjectDays, TrackedBrands,
+    recording::{self, NewAnswer, SeriesKey},
+};
 
 use crate::{
     Engine,
     call::{Call, Prepared, fault, limit},
     endpoint::Handle,
     failure::{Result, defect},
-    visibility::{
-        ProjectDays, TrackedBrands,
-        recording::{self, NewAnswer, SeriesKey},
-    },
 };
 
 /// Age of a copied answer, at most.
@@ -63,7 +60,7 @@ impl Handle<ImportAnswers> for Engine {
         let new: Vec<NewAnswer> = operation
             .items
             .iter()
-            .map(|item| copied(call.engine.clock.id(), item, &prompt.language))
+            .map(|item| copied(call.engine.clock.id(), item))
             .collect();
         let analysed =
             tokio::task::spawn_blocking(move || recording::analyse_answers(&brands, &days, &prompt, new));
@@ -107,9 +104,7 @@ fn check_times(now: Instant, items: &[CopiedAnswer]) -> Result<()> {
     Ok(())
 }
 
-fn copied(id: AnswerId, item: &CopiedAnswer, language: &str) -> NewAnswer {
-    let refusal = find_refusal(&AnswerText::parse(&item.text, language));
-    let is_refusal = refusal.is_some_and(|refusal| refusal.is_whole);
+fn copied(id: AnswerId, item: &CopiedAnswer) -> NewAnswer {
     let citations = item.citations.as_ref().map(|citations| {
         let given = citations.iter().map(|citation| GivenCitation {
             url: citation.url.clone(),
@@ -127,11 +122,7 @@ fn copied(id: AnswerId, item: &CopiedAnswer, language: &str) -> NewAnswer {
             retrieval: "auto".to_owned(),
             variant: String::new(),
         },
-        status: if is_refusal {
-            AnswerStatus::Refused
-        } else {
-            AnswerStatus::Ok
-        },
+        status: None,
         asked_at: item.asked_at,
         text: item.text.clone(),
         source: AnswerSource {

@@ -20,7 +20,7 @@ use crate::{
     domain,
     endpoint::Handle,
     failure::Result,
-    visibility::reanalysis,
+    jobs::answer_analysis,
 };
 
 /// Returns the default brand profile of a project.
@@ -66,6 +66,16 @@ fn shown(call: &Call, project: &Project, stored: Option<StoredProfile>) -> Brand
     }
 }
 
+/// Returns whether two profiles find the same mentions in a text.
+fn names_alike(one: &Profile, other: &Profile) -> bool {
+    one.name == other.name
+        && one.aliases == other.aliases
+        && one.domains == other.domains
+        && one.category == other.category
+        && one.ambiguous == other.ambiguous
+        && one.negative_context == other.negative_context
+}
+
 impl Handle<GetBrand> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, _: GetBrand) -> Result<Brand> {
         let scope = call.scope()?;
@@ -83,6 +93,7 @@ impl Handle<UpdateBrand> for Engine {
         let stored = brand::find_profile(tx, scope).await?;
         let mut brand = shown(call, &project, stored);
         call.check_match(brand.project_id, brand.version)?;
+        let before = brand.profile.clone();
         operation.apply(&mut brand.profile);
         let mut faults = Vec::new();
         check_profile(&mut brand.profile, &mut Check::new(String::new(), &mut faults));
@@ -106,7 +117,9 @@ impl Handle<UpdateBrand> for Engine {
         let written = brand::set_profile(tx, scope, &brand.profile, brand.version, call.now)
             .await
             .map_err(changed_meanwhile)?;
-        reanalysis::enqueue(call, tx).await?;
+        if !names_alike(&before, &brand.profile) {
+            answer_analysis::enqueue(call, tx).await?;
+        }
         Ok(shown(call, &project, Some(written)))
     }
 }

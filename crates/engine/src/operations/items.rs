@@ -21,7 +21,7 @@ use crate::{
     brand::{Check, Record},
     call::{Call, limit},
     failure::{Failure, Result},
-    visibility::reanalysis,
+    jobs::answer_analysis,
 };
 
 /// Items a project may have of each resource.
@@ -253,7 +253,7 @@ pub(super) async fn update<T: Record>(
 /// Queues the analysis of stored answers after a change of the names that are looked for in them.
 async fn analyse_answers_again(call: &Call, tx: &mut Tx, changed: Resource) -> Result<()> {
     match changed {
-        Resource::Products | Resource::Competitors => reanalysis::enqueue(call, tx).await,
+        Resource::Products | Resource::Competitors => answer_analysis::enqueue(call, tx).await,
         Resource::Faqs | Resource::Ctas => Ok(()),
     }
 }

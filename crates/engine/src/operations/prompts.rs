@@ -13,6 +13,7 @@ use searchwright_store::{
     projects,
     prompts::{self, NewPrompt, PromptQuery},
 };
+use searchwright_tracking::{ProjectDays, TrackedBrands, overview};
 
 use super::{items::changed_meanwhile, keyword_arguments::country_code};
 use crate::{
@@ -20,7 +21,6 @@ use crate::{
     call::{Call, fault, limit},
     endpoint::Handle,
     failure::Result,
-    visibility::{ProjectDays, TrackedBrands, overview},
 };
 
 /// Active prompts of a project, at most.
@@ -96,6 +96,7 @@ impl Handle<CreatePrompt> for Engine {
         if text.is_empty() {
             return Err(fault("/text", "blank", "has nothing but spaces"));
         }
+        projects::lock(tx, scope).await?;
         let project = projects::get(tx, scope).await?;
         let brands = TrackedBrands::load(tx, scope, &project).await?;
         let language = operation.language.unwrap_or_else(|| access.language.clone());
@@ -108,10 +109,7 @@ impl Handle<CreatePrompt> for Engine {
             city.clone().unwrap_or_default(),
             persona.clone().unwrap_or_default(),
         ];
-        if prompts::count_active(tx, scope).await? >= MAX_ACTIVE {
-            let why = format!("a project has at most {MAX_ACTIVE} active prompts");
-            return Err(Problem::new(Code::InvalidState, why).hint("archive some").into());
-        }
+        refuse_more(tx, call).await?;
         let new = NewPrompt {
             id: call.engine.clock.id(),
             class: overview::contract_class(brands.matcher.classify_prompt(&text, &language)),
@@ -151,6 +149,9 @@ impl Handle<UpdatePrompt> for Engine {
         }
         if let Some(status) = operation.status {
             if status == PromptStatus::Active && prompt.status != status {
+                // Of two changes at once that make a prompt active, the later one sees the earlier.
+                projects::lock(tx, scope).await?;
+                refuse_more(tx, call).await?;
                 refuse_twin(tx, call, id).await?;
             }
             prompt.status = status;
@@ -163,6 +164,15 @@ impl Handle<UpdatePrompt> for Engine {
         let [changed] = rows;
         Ok(changed)
     }
+}
+
+/// Refuses a further active prompt if there are as many as a project may have.
+async fn refuse_more(tx: &mut Tx, call: &Call) -> Result<()> {
+    if prompts::count_active(tx, call.scope()?).await? < MAX_ACTIVE {
+        return Ok(());
+    }
+    let why = format!("a project has at most {MAX_ACTIVE} active prompts");
+    Err(Problem::new(Code::InvalidState, why).hint("archive some").into())
 }
 
 /// Refuses to track an archived prompt again beside an active one with the same text.

@@ -4,23 +4,15 @@ use searchwright_contract::{
     prompts::{PromptClass, PromptStatus},
     visibility::{SetupProgress, SetupStep},
 };
+use searchwright_failure::Result;
 use searchwright_providers::Provider;
-use searchwright_store::{Tx, answers, prompts::PromptOutline, providers};
+use searchwright_store::{Tx, access::ProjectScope, answers, prompts::PromptOutline, providers};
 use searchwright_visibility::overview::Overview;
 
-use super::TrackedBrands;
-use crate::{call::Call, failure::Result};
+use crate::TrackedBrands;
 
 /// Half-width of an interval at which there is enough data.
 const ENOUGH: f64 = 0.1;
-/// Providers of engines.
-const ENGINES: [Provider; 4] = [
-    Provider::OpenAi,
-    Provider::Anthropic,
-    Provider::Gemini,
-    Provider::DataForSeo,
-];
-
 fn step(key: &str, required: bool, done: bool, hint: &str) -> SetupStep {
     SetupStep {
         key: key.to_owned(),
@@ -31,17 +23,20 @@ fn step(key: &str, required: bool, done: bool, hint: &str) -> SetupStep {
 }
 
 /// Returns the steps, and which are done.
-pub(super) async fn setup_progress(
-    call: &Call,
+pub(crate) async fn setup_progress(
     tx: &mut Tx,
+    scope: ProjectScope,
     brands: &TrackedBrands,
     prompts: &[PromptOutline],
     overview: &Overview,
 ) -> Result<SetupProgress> {
-    let scope = call.scope()?;
     let has_answers = answers::exist(tx, scope).await?;
     let accounts = providers::list(tx, scope).await?;
-    let is_engine = |word: &str| ENGINES.iter().any(|engine| engine.word() == word);
+    let is_engine = |word: &str| {
+        Provider::ANSWER_ENGINES
+            .iter()
+            .any(|engine| engine.word() == word)
+    };
     let has_engine = accounts.iter().any(|account| is_engine(&account.name));
     let active = prompts
         .iter()

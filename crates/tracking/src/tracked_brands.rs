@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use searchwright_contract::{
     brand::Item, competitors::Competitor, ids::ItemId, products::Product, projects::Project,
 };
+use searchwright_failure::Result;
 use searchwright_store::{
     Tx,
     access::ProjectScope,
@@ -12,31 +13,30 @@ use searchwright_store::{
 };
 use searchwright_visibility::{
     brands::{Alias, Brand, BrandMatcher},
+    citations::registrable_domain,
     overview::BrandInfo,
 };
 
-use crate::{domain, failure::Result};
-
 /// Id of the own brand in analyses.
-pub(crate) const OWN: &str = "own";
+pub const OWN: &str = "own";
 /// Items of a kind of brand data.
 const MAX_ITEMS: u32 = 2_000;
 
 /// The tracked brands of a project.
 #[derive(Debug)]
-pub(crate) struct TrackedBrands {
+pub struct TrackedBrands {
     /// Finds them in texts.
-    pub(crate) matcher: BrandMatcher,
+    pub matcher: BrandMatcher,
     /// The own brand first.
-    pub(crate) all: Vec<BrandInfo>,
+    pub all: Vec<BrandInfo>,
     ids: HashMap<String, ItemId>,
     /// Whether the own brand has a name and another spelling or domain.
-    pub(crate) has_profile: bool,
+    pub has_profile: bool,
 }
 
 impl TrackedBrands {
     /// Loads the brands of a project.
-    pub(crate) async fn load(tx: &mut Tx, scope: ProjectScope, project: &Project) -> Result<Self> {
+    pub async fn load(tx: &mut Tx, scope: ProjectScope, project: &Project) -> Result<Self> {
         let profile = brand::find_profile(tx, scope).await?.map(|stored| stored.profile);
         let products: Vec<Item<Product>> =
             brand::list(tx, scope, Resource::Products, None, MAX_ITEMS).await?;
@@ -83,18 +83,18 @@ impl TrackedBrands {
     }
 
     /// Returns the id of a competitor; `None` for the own brand.
-    pub(crate) fn competitor(&self, brand: &str) -> Option<ItemId> {
+    pub fn competitor(&self, brand: &str) -> Option<ItemId> {
         self.ids.get(brand).copied()
     }
 
     /// Returns the name of a brand.
-    pub(crate) fn name(&self, brand: &str) -> String {
+    pub fn name(&self, brand: &str) -> String {
         let found = self.all.iter().find(|info| info.id == brand);
         found.map_or_else(|| brand.to_owned(), |info| info.name.clone())
     }
 
     /// Returns whether a competitor is tracked.
-    pub(crate) fn has_competitors(&self) -> bool {
+    pub fn has_competitors(&self) -> bool {
         self.all.iter().any(|brand| !brand.is_own)
     }
 }
@@ -119,9 +119,16 @@ fn competitor(item: Item<Competitor>) -> Brand {
 
 fn info(brand: Brand) -> BrandInfo {
     BrandInfo {
-        domain: brand.domains.first().map(|name| domain::owner(name)),
+        domain: brand.domains.first().map(|domain| owner(domain)),
         id: brand.id,
         name: brand.name,
         is_own: brand.is_own,
     }
+}
+
+/// Returns the registrable part of a domain, which may carry a scheme and a port.
+fn owner(domain: &str) -> String {
+    let host = domain.split_once("://").map_or(domain, |(_, rest)| rest);
+    let host = host.split(['/', ':']).next().unwrap_or_default();
+    registrable_domain(host).to_owned()
 }

@@ -1,6 +1,6 @@
 //! A problem on its way out. Boxed, because a result should be small where nothing goes wrong.
 
-use searchwright_contract::{Code, Problem};
+use searchwright_contract::{Code, Fault, Problem};
 use searchwright_store::{
     Error,
     usage::{BudgetExceeded, QuotaExceeded},
@@ -97,6 +97,12 @@ impl From<BudgetExceeded> for Failure {
     }
 }
 
+impl From<Failure> for Problem {
+    fn from(failure: Failure) -> Self {
+        *failure.0
+    }
+}
+
 impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.0.fmt(f)
@@ -109,4 +115,14 @@ impl std::error::Error for Failure {}
 pub fn defect(what: &'static str, cause: impl std::fmt::Display) -> Failure {
     tracing::error!(%cause, what, "internal error");
     Problem::new(Code::InternalError, "the request could not be carried out").into()
+}
+
+/// One fault of one argument.
+pub fn fault(pointer: &str, code: &str, detail: impl Into<String>) -> Failure {
+    Problem::faults(vec![Fault {
+        pointer: pointer.to_owned(),
+        code: code.to_owned(),
+        detail: detail.into(),
+    }])
+    .into()
 }

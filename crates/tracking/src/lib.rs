@@ -2,11 +2,11 @@
 
 mod analysis;
 mod days;
-pub(crate) mod overview;
-pub(crate) mod reanalysis;
-pub(crate) mod recording;
+pub mod overview;
+pub mod reanalysis;
+pub mod recording;
 mod setup;
 mod tracked_brands;
 
-pub(crate) use days::{ProjectDays, parse_day};
-pub(crate) use tracked_brands::TrackedBrands;
+pub use days::{ProjectDays, parse_day};
+pub use tracked_brands::TrackedBrands;

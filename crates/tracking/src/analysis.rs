@@ -1,70 +1,90 @@
 //! Analysis of one answer: brands, sources and sentiment, in the form in which they are stored and counted.
 
-use searchwright_contract::answers::{AnswerStatus, Citation, Engine, Mention, Sentiment, SourceClass, Span};
+use searchwright_contract::{
+    answers::{AnswerStatus, Citation, Engine, Mention, Sentiment, SourceClass, Span},
+    wire_name,
+};
 use searchwright_store::answers::{AnswerAnalysis, AnswerSource, GivenCitation};
 use searchwright_visibility::{
     answer_text::AnswerText,
     cells::{self, AnalysedAnswer, BrandSentiment, Facts},
     citations::{CitationUse, Citations, SourceLink},
-    mentions::{self, MENTION_VERSION, MatchedAnswer},
+    mentions::{self, AnswerMentions, MENTION_VERSION, MatchedAnswer},
     prompts::PromptClass,
     sentiment::SentimentLabel,
     sources,
 };
 
-use super::TrackedBrands;
-use crate::wire_name;
+use crate::TrackedBrands;
 
-/// Prompt of an answer, as far as its analysis depends on it.
-#[derive(Clone, Debug)]
-pub(super) struct AskedPrompt {
-    /// Text.
-    pub(super) text: String,
-    /// Language.
-    pub(super) language: String,
+/// Prompt of answers, as far as their analysis depends on it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AskedPrompt<'a> {
+    language: &'a str,
+    /// Class by the brands of today.
+    pub(crate) class: PromptClass,
+    /// Text of a prompt that names a brand: an answer that begins by repeating it mentions nobody by that.
+    echoed: Option<&'a str>,
+}
+
+impl<'a> AskedPrompt<'a> {
+    /// Classifies a prompt.
+    pub(crate) fn new(brands: &TrackedBrands, text: &'a str, language: &'a str) -> Self {
+        let class = brands.matcher.classify_prompt(text, language);
+        Self {
+            language,
+            class,
+            echoed: (class != PromptClass::NonBranded).then_some(text),
+        }
+    }
 }
 
 /// An answer to be analysed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RawAnswer<'a> {
+pub(crate) struct RawAnswer<'a> {
     /// Engine.
-    pub(super) engine: Engine,
-    /// Outcome.
-    pub(super) status: AnswerStatus,
+    pub(crate) engine: Engine,
+    /// Outcome; `None` if only the text tells whether the engine refused.
+    pub(crate) status: Option<AnswerStatus>,
     /// Text.
-    pub(super) text: &'a str,
+    pub(crate) text: &'a str,
     /// Facts that the engine gave.
-    pub(super) source: &'a AnswerSource,
+    pub(crate) source: &'a AnswerSource,
 }
 
 /// Result: to be stored, and to be counted.
 #[derive(Debug)]
-pub(super) struct Analysed {
-    pub(super) analysis: AnswerAnalysis,
-    pub(super) facts: Facts,
+pub(crate) struct Analysed {
+    pub(crate) status: AnswerStatus,
+    pub(crate) analysis: AnswerAnalysis,
+    pub(crate) facts: Facts,
 }
 
 /// Analyses an answer.
-pub(super) fn analyse(brands: &TrackedBrands, prompt: &AskedPrompt, raw: RawAnswer<'_>) -> Analysed {
-    let text = AnswerText::parse(raw.text, &prompt.language);
-    let class = brands.matcher.classify_prompt(&prompt.text, &prompt.language);
-    let echoed = (class != PromptClass::NonBranded).then_some(prompt.text.as_str());
-    let matched = brands.matcher.match_answer(&text, echoed);
+pub(crate) fn analyse(brands: &TrackedBrands, prompt: AskedPrompt<'_>, raw: RawAnswer<'_>) -> Analysed {
+    let text = AnswerText::parse(raw.text, prompt.language);
+    let matched = brands.matcher.match_answer(&text, prompt.echoed);
     let found = matched.mentions();
-    let sentiments: Vec<BrandSentiment> = found
-        .mentioned()
-        .filter_map(|mention| {
+    let status = raw.status.unwrap_or_else(|| status_from_text(&found));
+    let mentions: Vec<Mention> = found
+        .mentions
+        .iter()
+        .map(|found| mention(brands, &matched, found))
+        .collect();
+    let scores = found.mentions.iter().zip(&mentions);
+    let sentiments: Vec<BrandSentiment> = scores
+        .filter_map(|(found, mention)| {
             Some(BrandSentiment {
-                score: matched.sentiment(&mention.brand).score?,
-                brand: mention.brand.clone(),
+                score: mention.sentiment_score?,
+                brand: found.brand.clone(),
             })
         })
         .collect();
     let sources = collect_sources(brands, &text, raw.source.citations.as_deref());
     let observable = raw.source.citations.is_some() || !sources.is_empty();
-    let is_counted = raw.status == AnswerStatus::Ok;
+    let is_counted = status == AnswerStatus::Ok;
     let facts = Facts::from_answer(&AnalysedAnswer {
-        status: status(raw.status),
+        status: cell_status(status),
         probe: false,
         mentions: is_counted.then_some(&found),
         sentiments: &sentiments,
@@ -73,18 +93,26 @@ pub(super) fn analyse(brands: &TrackedBrands, prompt: &AskedPrompt, raw: RawAnsw
     });
     let analysis = AnswerAnalysis {
         method: MENTION_VERSION.to_owned(),
-        mentions: found
-            .mentions
-            .iter()
-            .map(|m| mention(brands, &matched, m))
-            .collect(),
+        mentions,
         citations: sources.iter().map(citation).collect(),
         citations_observable: observable,
     };
-    Analysed { analysis, facts }
+    Analysed {
+        status,
+        analysis,
+        facts,
+    }
 }
 
-fn status(status: AnswerStatus) -> cells::AnswerStatus {
+/// Returns the outcome of an answer of which only the text is known.
+fn status_from_text(found: &AnswerMentions) -> AnswerStatus {
+    match &found.refusal {
+        Some(refusal) if refusal.is_whole => AnswerStatus::Refused,
+        _ => AnswerStatus::Ok,
+    }
+}
+
+fn cell_status(status: AnswerStatus) -> cells::AnswerStatus {
     match status {
         AnswerStatus::Ok => cells::AnswerStatus::Ok,
         AnswerStatus::Refused => cells::AnswerStatus::Refused,
@@ -95,7 +123,7 @@ fn status(status: AnswerStatus) -> cells::AnswerStatus {
     }
 }
 
-/// Returns the sources that the engine gave and those that stand in the text.
+/// Returns the sources that the engine gave or, without any, the links in the text.
 fn collect_sources(
     brands: &TrackedBrands,
     text: &AnswerText,
@@ -175,7 +203,7 @@ fn citation(source: &cells::AnswerSource) -> Citation {
     }
 }
 
-pub(super) fn source_class(class: sources::SourceClass) -> SourceClass {
+pub(crate) fn source_class(class: sources::SourceClass) -> SourceClass {
     match class {
         sources::SourceClass::Owned => SourceClass::Owned,
         sources::SourceClass::Competitor => SourceClass::Competitor,

@@ -3,24 +3,21 @@
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use searchwright_contract::Instant;
 
-use crate::{
-    call::fault,
-    failure::{Result, defect},
-};
+use searchwright_failure::{Result, defect, fault};
 
 const EPOCH: Date = Date::constant(1970, 1, 1);
 
 /// Calendar of a project.
 #[derive(Clone, Debug)]
-pub(crate) struct ProjectDays {
+pub struct ProjectDays {
     zone: TimeZone,
     /// Name of the time zone.
-    pub(crate) name: String,
+    pub name: String,
 }
 
 impl ProjectDays {
     /// Creates the calendar of a time zone by its name.
-    pub(crate) fn new(name: &str) -> Result<Self> {
+    pub fn new(name: &str) -> Result<Self> {
         Ok(Self {
             zone: TimeZone::get(name).map_err(|e| defect("time zone", e))?,
             name: name.to_owned(),
@@ -28,7 +25,7 @@ impl ProjectDays {
     }
 
     /// Returns the day of a time.
-    pub(crate) fn day(&self, at: Instant) -> i32 {
+    pub fn day(&self, at: Instant) -> i32 {
         let at = Timestamp::from_millisecond(at.millis()).unwrap_or(Timestamp::UNIX_EPOCH);
         number(at.to_zoned(self.zone.clone()).date())
     }
@@ -39,13 +36,13 @@ fn number(date: Date) -> i32 {
 }
 
 /// Returns a day as `YYYY-MM-DD`.
-pub(crate) fn format_day(day: i32) -> String {
+pub fn format_day(day: i32) -> String {
     let date = EPOCH.checked_add(jiff::Span::new().days(day));
     date.map_or_else(|_| String::new(), |date| date.to_string())
 }
 
 /// Parses `YYYY-MM-DD`.
-pub(crate) fn parse_day(member: &str, text: &str) -> Result<i32> {
+pub fn parse_day(member: &str, text: &str) -> Result<i32> {
     let parsed = text.parse::<Date>().ok().filter(|date| date.to_string() == text);
     let wrong = || {
         fault(
@@ -59,7 +56,7 @@ pub(crate) fn parse_day(member: &str, text: &str) -> Result<i32> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::*;
 
     #[test]
     fn days_are_those_of_the_zone() {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use searchwright_contract::{
+    Instant,
     answers::Engine,
     ids::PromptId,
     prompts::{PromptClass, PromptStatus, PromptWindow},
@@ -10,7 +11,9 @@ use searchwright_contract::{
         CitedSource, GapCount, GapLabel, GetOverview, Grade, IntervalMethod, Kpi, KpiChange, Kpis, Overview,
         OverviewPeriod, Period, PromptSummary, Rate, TrackedBrand, TrendDay, Verdict,
     },
+    wire_name,
 };
+use searchwright_failure::{Result, fault};
 use searchwright_store::{
     Tx,
     access::ProjectScope,
@@ -25,14 +28,9 @@ use searchwright_visibility::{
     statistics::{self, Cluster},
 };
 
-use super::{
+use crate::{
     ProjectDays, TrackedBrands, analysis::source_class, days::format_day, parse_day, recording::read_cell,
     setup::setup_progress,
-};
-use crate::{
-    call::{Call, fault},
-    failure::Result,
-    wire_name,
 };
 
 /// Days of the window of a prompt.
@@ -78,11 +76,15 @@ struct Stored {
 }
 
 /// Computes the overview.
-pub(crate) async fn overview(call: &Call, tx: &mut Tx, operation: &GetOverview) -> Result<Overview> {
-    let scope = call.scope()?;
+pub async fn overview(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    operation: &GetOverview,
+    now: Instant,
+) -> Result<Overview> {
     let project = projects::get(tx, scope).await?;
     let days = ProjectDays::new(&project.timezone)?;
-    let period = period(operation, days.day(call.now))?;
+    let period = period(operation, days.day(now))?;
     let previous = period.previous();
     let brands = TrackedBrands::load(tx, scope, &project).await?;
     let all = PromptId::MIN..=PromptId::MAX;
@@ -108,7 +110,7 @@ pub(crate) async fn overview(call: &Call, tx: &mut Tx, operation: &GetOverview) 
         brands: &brands.all,
         class: Some(rule_class(operation.class.unwrap_or(PromptClass::NonBranded))),
     });
-    let setup_progress = setup_progress(call, tx, &brands, &stored.prompts, &computed).await?;
+    let setup_progress = setup_progress(tx, scope, &brands, &stored.prompts, &computed).await?;
     Ok(Overview {
         period: OverviewPeriod {
             from: format_day(period.from),
@@ -186,7 +188,7 @@ fn series_info(series: &Series) -> SeriesInfo {
     }
 }
 
-pub(super) fn rule_class(class: PromptClass) -> rules::PromptClass {
+pub(crate) fn rule_class(class: PromptClass) -> rules::PromptClass {
     match class {
         PromptClass::Branded => rules::PromptClass::Branded,
         PromptClass::CompetitorBranded => rules::PromptClass::CompetitorBranded,
@@ -195,7 +197,7 @@ pub(super) fn rule_class(class: PromptClass) -> rules::PromptClass {
 }
 
 /// Returns the class of a prompt as the contract has it.
-pub(crate) fn contract_class(class: rules::PromptClass) -> PromptClass {
+pub fn contract_class(class: rules::PromptClass) -> PromptClass {
     match class {
         rules::PromptClass::Branded => PromptClass::Branded,
         rules::PromptClass::CompetitorBranded => PromptClass::CompetitorBranded,
@@ -337,7 +339,7 @@ fn prompt_summary(summary: &figures::PromptSummary) -> PromptSummary {
 }
 
 /// Returns the figures of the last 28 days of some prompts.
-pub(crate) async fn prompt_windows(
+pub async fn prompt_windows(
     tx: &mut Tx,
     scope: ProjectScope,
     today: i32,

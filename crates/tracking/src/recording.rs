@@ -8,6 +8,7 @@ use searchwright_contract::{
     ids::{AnswerId, PromptId, RunId},
     prompts::{LatestAnswers, Prompt},
 };
+use searchwright_failure::{Result, defect};
 use searchwright_store::{
     Tx,
     access::ProjectScope,
@@ -17,42 +18,41 @@ use searchwright_store::{
 use searchwright_visibility::cells::{Cell, Facts};
 use sha2::{Digest as _, Sha256};
 
-use super::{
+use crate::{
     ProjectDays, TrackedBrands,
     analysis::{AskedPrompt, RawAnswer, analyse},
 };
-use crate::failure::{Result, defect};
 
 /// An answer to be recorded.
 #[derive(Clone, Debug)]
-pub(crate) struct NewAnswer {
+pub struct NewAnswer {
     /// Identifier.
-    pub(crate) id: AnswerId,
+    pub id: AnswerId,
     /// Run; `None` if it was copied by hand.
-    pub(crate) run: Option<RunId>,
+    pub run: Option<RunId>,
     /// Way by which it was obtained.
-    pub(crate) key: SeriesKey,
-    /// Outcome.
-    pub(crate) status: AnswerStatus,
+    pub key: SeriesKey,
+    /// Outcome; `None` if only the text tells whether the engine refused.
+    pub status: Option<AnswerStatus>,
     /// Time of the answer.
-    pub(crate) asked_at: Instant,
+    pub asked_at: Instant,
     /// Text.
-    pub(crate) text: String,
+    pub text: String,
     /// Facts that the engine gave.
-    pub(crate) source: AnswerSource,
+    pub source: AnswerSource,
 }
 
 /// Members by which series differ, beside the model that answered.
 #[derive(Clone, Debug)]
-pub(crate) struct SeriesKey {
+pub struct SeriesKey {
     /// Engine.
-    pub(crate) engine: Engine,
+    pub engine: Engine,
     /// Way by which it was obtained.
-    pub(crate) surface: Surface,
+    pub surface: Surface,
     /// Whether the engine searches.
-    pub(crate) retrieval: String,
+    pub retrieval: String,
     /// Version of the tool and effort.
-    pub(crate) variant: String,
+    pub variant: String,
 }
 
 /// Answers to one prompt that were analysed, ready to be stored.
@@ -66,22 +66,19 @@ pub struct AnalysedAnswers {
 
 impl AnalysedAnswers {
     /// Returns the answers.
-    pub(crate) fn answers(&self) -> &[StoredAnswer] {
+    pub fn answers(&self) -> &[StoredAnswer] {
         &self.answers
     }
 }
 
 /// Analyses answers to one prompt. Takes time: not within a transaction.
-pub(crate) fn analyse_answers(
+pub fn analyse_answers(
     brands: &TrackedBrands,
     days: &ProjectDays,
     prompt: &Prompt,
     new: Vec<NewAnswer>,
 ) -> AnalysedAnswers {
-    let asked = AskedPrompt {
-        text: prompt.text.clone(),
-        language: prompt.language.clone(),
-    };
+    let asked = AskedPrompt::new(brands, &prompt.text, &prompt.language);
     let mut all = AnalysedAnswers {
         prompt: prompt.id,
         series: Vec::new(),
@@ -96,7 +93,7 @@ pub(crate) fn analyse_answers(
             text: &answer.text,
             source: &answer.source,
         };
-        let analysed = analyse(brands, &asked, raw);
+        let analysed = analyse(brands, asked, raw);
         all.facts.push(analysed.facts);
         all.answers.push(StoredAnswer {
             id: answer.id,
@@ -105,7 +102,7 @@ pub(crate) fn analyse_answers(
             series: series.id,
             engine: answer.key.engine,
             surface: answer.key.surface,
-            status: answer.status,
+            status: analysed.status,
             day: days.day(answer.asked_at),
             asked_at: answer.asked_at,
             text: answer.text,
@@ -168,12 +165,7 @@ fn model_family(model: &str) -> String {
 }
 
 /// Stores answers to a prompt and adds them to their cells.
-pub(crate) async fn store(
-    tx: &mut Tx,
-    scope: ProjectScope,
-    analysed: &AnalysedAnswers,
-    now: Instant,
-) -> Result<()> {
+pub async fn store(tx: &mut Tx, scope: ProjectScope, analysed: &AnalysedAnswers, now: Instant) -> Result<()> {
     // Two transactions that add to one cell wait for each other.
     projects::lock(tx, scope).await?;
     for series in &analysed.series {
@@ -212,17 +204,17 @@ async fn add_to_cells(tx: &mut Tx, scope: ProjectScope, analysed: &AnalysedAnswe
 }
 
 /// Returns the counts of a cell in the form in which they are stored.
-pub(super) fn write_cell(cell: &Cell) -> Result<String> {
+pub(crate) fn write_cell(cell: &Cell) -> Result<String> {
     serde_json::to_string(cell).map_err(|e| defect("counts of a cell", e))
 }
 
 /// Reads the counts of a stored cell.
-pub(super) fn read_cell(counts: &str) -> Result<Cell> {
+pub(crate) fn read_cell(counts: &str) -> Result<Cell> {
     serde_json::from_str(counts).map_err(|e| defect("counts of a cell", e))
 }
 
 /// Returns the summary of the newest answers.
-pub(super) fn latest(newest: &[StoredAnswer]) -> Option<LatestAnswers> {
+pub(crate) fn latest(newest: &[StoredAnswer]) -> Option<LatestAnswers> {
     let first = newest.first()?;
     let own = |answer: &StoredAnswer| {
         let mut mentions = answer.analysis.mentions.iter();
@@ -268,7 +260,7 @@ fn mean_sentiment(scores: &[f64]) -> Option<Sentiment> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::*;
 
     #[test]
     fn snapshots_of_a_model_are_one_family() {

@@ -1,0 +1,63 @@
+//! Analyses all stored answers again after a change of the names that are looked for in them. The work itself is
+//! `tracking::reanalysis`.
+
+use std::sync::Arc;
+
+use searchwright_store::{Tx, answers, projects, prompts};
+use searchwright_tracking::{TrackedBrands, reanalysis};
+use serde_json::{Value, json};
+
+use super::{Job, JobContext, JobError};
+use crate::{
+    call::Call,
+    failure::{Result, defect},
+};
+
+/// Queues the analysis, if there is anything to analyse and it is not queued already.
+pub(crate) async fn enqueue(call: &Call, tx: &mut Tx) -> Result<()> {
+    let scope = call.scope()?;
+    if prompts::exist(tx, scope).await? {
+        let id = call.engine.clock.id();
+        Job::AnalyzeAnswers.enqueue_once(tx, scope, id, call.now).await?;
+    }
+    Ok(())
+}
+
+/// Runs the job.
+pub(super) async fn run(job: JobContext) -> Result<Value, JobError> {
+    let interrupted = job.clone();
+    tokio::select! {
+        reason = interrupted.interrupted() => Err(reason),
+        done = carry_out(&job) => done,
+    }
+}
+
+async fn carry_out(job: &JobContext) -> Result<Value, JobError> {
+    let (db, scope) = (&job.engine.db, job.leased.scope);
+    let (brands, prompts) = {
+        let mut tx = db.read().await?;
+        let project = projects::get(&mut tx, scope).await?;
+        let brands = TrackedBrands::load(&mut tx, scope, &project).await?;
+        (Arc::new(brands), prompts::list_outlines(&mut tx, scope).await?)
+    };
+    let (mut count, total) = (0, prompts.len());
+    for prompt in prompts {
+        // Answers that come meanwhile make the result old; it is then computed again.
+        loop {
+            let found = answers::list_of_prompt(&mut db.read().await?, scope, prompt.id).await?;
+            let (brands, outline) = (brands.clone(), prompt.clone());
+            let analysed =
+                tokio::task::spawn_blocking(move || reanalysis::analyse_prompt(&brands, &outline, found));
+            let analysed = analysed.await.map_err(|e| defect("analysis of answers", e))??;
+            let read = analysed.answers();
+            let is_saved = job
+                .write_fenced(move |tx, scope| Box::pin(reanalysis::save(tx, scope, analysed)))
+                .await?;
+            if is_saved {
+                count += read;
+                break;
+            }
+        }
+    }
+    Ok(json!({ "prompts": total, "answers": count }))
+}
