@@ -56,7 +56,7 @@ pub fn parse_day(member: &str, text: &str) -> Result<i32> {
 
 #[cfg(test)]
 mod tests {
-    use crate::*;
+    use super::*;
 
     #[test]
     fn days_are_those_of_the_zone() {

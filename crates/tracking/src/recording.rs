@@ -260,7 +260,7 @@ fn mean_sentiment(scores: &[f64]) -> Option<Sentiment> {
 
 #[cfg(test)]
 mod tests {
-    use crate::*;
+    use super::*;
 
     #[test]
     fn snapshots_of_a_model_are_one_family() {
