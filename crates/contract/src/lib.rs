@@ -41,6 +41,7 @@ pub mod products;
 pub mod projects;
 pub mod prompts;
 pub mod rechecks;
+pub mod runs;
 pub mod shape;
 pub mod usage;
 pub mod visibility;
@@ -139,6 +140,9 @@ macro_rules! operations {
             prompts::UpdatePrompt => "prompts.update" PATCH "/projects/{projectId}/visibility/prompts/{promptId}" -> prompts::Prompt, VisibilityWrite, Change, Local, [NotFound, AlreadyExists, InvalidState, PreconditionFailed];
             answers::ListAnswers => "prompts.answers" GET "/projects/{projectId}/visibility/prompts/{promptId}/answers" -> $crate::List<answers::EngineAnswer>, VisibilityRead, Read, Local, [InvalidCursor, NotFound];
             answers::ImportAnswers => "prompts.copy" POST "/projects/{projectId}/visibility/prompts/{promptId}/answers" -> answers::ImportedAnswers, VisibilityWrite, Create, Local, [NotFound, InvalidState, TooManyItems];
+            runs::TrackPrompt => "prompts.track" POST "/projects/{projectId}/visibility/prompts/{promptId}/track" -> runs::RunStarted, VisibilityTrack, Spend, Outbound, [NotFound, QuotaExceeded, InvalidState, ProviderNotConfigured];
+            runs::ListRuns => "runs.list" GET "/projects/{projectId}/visibility/runs" -> $crate::List<runs::Run>, VisibilityRead, Read, Local, [InvalidCursor];
+            runs::GetRun => "runs.get" GET "/projects/{projectId}/visibility/runs/{runId}" -> runs::Run, VisibilityRead, Read, Local, [NotFound];
 
             brand::GetBrand => "brand.get" GET "/projects/{projectId}/brand" -> brand::Brand, BrandRead, Read, Local, [];
             brand::UpdateBrand => "brand.update" PATCH "/projects/{projectId}/brand" -> brand::Brand, BrandWrite, Change, Local, [AlreadyExists, InvalidState, PreconditionFailed, TooManyItems];

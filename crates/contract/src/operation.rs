@@ -243,6 +243,8 @@ pub struct Head {
     pub retry_after: Option<u32>,
     /// Cursor of the next page.
     pub next_cursor: Option<String>,
+    /// Status, where it is not that of the effect.
+    pub status: Option<u16>,
 }
 
 /// An answer. Its members are chosen for callers: never a database row.

@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use searchwright_contract::Clock;
 use searchwright_outbound::Outbound;
 use searchwright_providers::{
-    Credentials, KeywordData, LanguageModel, PageSpeed, Provider, ProviderError, Providers,
+    AnswerEngine, Credentials, KeywordData, LanguageModel, PageSpeed, Provider, ProviderError, Providers,
 };
 use searchwright_store::{Tx, access::ProjectScope, providers, seal::Keyring};
 
@@ -61,6 +61,24 @@ impl Accounts {
             }
         }
         Ok(Ok(sources))
+    }
+
+    /// Returns the engines of a project, by its accounts in the order of [`Provider::ANSWER_ENGINES`].
+    pub async fn answer_engines(
+        &self,
+        tx: &mut Tx,
+        scope: ProjectScope,
+    ) -> searchwright_store::Result<Result<Vec<Box<dyn AnswerEngine>>, ProviderError>> {
+        let mut engines = Vec::new();
+        for provider in Provider::ANSWER_ENGINES {
+            if let Some(account) = self.open(tx, scope, provider).await? {
+                match self.providers.answer_engines(scope.project(), provider, &account) {
+                    Ok(found) => engines.extend(found),
+                    Err(error) => return Ok(Err(error)),
+                }
+            }
+        }
+        Ok(Ok(engines))
     }
 
     /// Returns the client that measures pages of a project; `None` when it has no account.

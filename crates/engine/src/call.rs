@@ -22,7 +22,7 @@ use uuid::Uuid;
 use searchwright_tracking::recording::AnalysedAnswers;
 
 pub use crate::failure::fault;
-use crate::{Engine, failure::Result};
+use crate::{Engine, failure::Result, operations::runs::RunPlan};
 
 /// A credential that has been verified.
 #[derive(Clone, Debug)]
@@ -178,6 +178,8 @@ pub enum Prepared {
     Fields(Fields),
     /// Answers that were analysed.
     Answers(Box<AnalysedAnswers>),
+    /// Engines that a run asks.
+    Run(Box<RunPlan>),
 }
 
 /// A site that is connected to a provider.

@@ -8,7 +8,7 @@ use searchwright_contract::{
     Answer as _, Effect, Head, Meta, Operation, Problem, activity, answers, audits, autopilot, brand,
     competitors, ctas, diffs, events, faqs, integrations, issues, jobs, keywords, me, occurrences,
     operation::{answer_schema, input_schema},
-    operations, pages, posts, products, projects, prompts, rechecks,
+    operations, pages, posts, products, projects, prompts, rechecks, runs,
     shape::Shape,
     usage, visibility, webhooks,
 };
@@ -260,8 +260,8 @@ where
 }
 
 fn reply<O: Operation>(answer: O::Answer) -> Result<Reply> {
-    let status = O::META.effect.status();
     let mut head = answer.head();
+    let status = head.status.unwrap_or_else(|| O::META.effect.status());
     if O::META.effect != Effect::Create && !O::META.effect.runs() {
         head.location = None;
     }

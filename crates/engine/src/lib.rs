@@ -113,6 +113,16 @@ impl Engine {
         let _ = self.publishing.set(settings);
     }
 
+    /// Returns the accounts of projects at vendors, for estimates; workers have their own.
+    pub(crate) fn accounts_at_vendors(&self) -> Result<accounts::Accounts> {
+        let outbound = &self.publishing()?.outbound;
+        Ok(accounts::Accounts::new(
+            outbound,
+            self.clock.clone(),
+            self.keyring.clone(),
+        ))
+    }
+
     /// Sets the settings for accounts. Only the first call has an effect; without one, no mail is sent.
     pub fn set_accounts(&self, settings: people::AccountSettings) {
         let _ = self.accounts.set(settings);

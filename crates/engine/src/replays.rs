@@ -90,7 +90,7 @@ pub(crate) async fn replay<O: Operation>(
             etag,
             location,
             retry_after,
-            next_cursor: None,
+            ..Head::default()
         },
         body,
         replayed: true,

@@ -282,6 +282,15 @@ pub async fn list_of_prompt(tx: &mut Tx, scope: ProjectScope, prompt: PromptId) 
         .await
 }
 
+/// Counts the answers of a run.
+pub async fn count_of_run(tx: &mut Tx, scope: ProjectScope, run: RunId) -> Result<i64> {
+    sql("SELECT count(*) FROM answers WHERE project_id = $1 AND run_id = $2")
+        .bind(scope.project())
+        .bind(run)
+        .fetch_one(tx, |c| c.take())
+        .await
+}
+
 /// Counts the answers to a prompt.
 pub async fn count_of_prompt(tx: &mut Tx, scope: ProjectScope, prompt: PromptId) -> Result<u64> {
     sql("SELECT count(*) FROM answers WHERE project_id = $1 AND prompt_id = $2")

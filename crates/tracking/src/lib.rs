@@ -2,6 +2,7 @@
 
 mod analysis;
 mod days;
+pub mod engines;
 pub mod overview;
 pub mod reanalysis;
 pub mod recording;

@@ -8,9 +8,8 @@ use searchwright_contract::{
     ids::{AnswerId, PromptId, RunId},
     prompts::{LatestAnswers, Prompt},
 };
-use searchwright_failure::{Result, defect};
 use searchwright_store::{
-    Tx,
+    Error, Result, Tx,
     access::ProjectScope,
     answers::{self, AnswerSource, CellCounts, Series, StoredAnswer},
     projects, prompts,
@@ -200,17 +199,17 @@ async fn add_to_cells(tx: &mut Tx, scope: ProjectScope, analysed: &AnalysedAnswe
         })
     });
     let counts: Result<Vec<CellCounts>> = counts.collect();
-    Ok(answers::save_cells(tx, scope, counts?).await?)
+    answers::save_cells(tx, scope, counts?).await
 }
 
 /// Returns the counts of a cell in the form in which they are stored.
 pub(crate) fn write_cell(cell: &Cell) -> Result<String> {
-    serde_json::to_string(cell).map_err(|e| defect("counts of a cell", e))
+    serde_json::to_string(cell).map_err(|e| Error::Defect(format!("counts of a cell: {e}")))
 }
 
 /// Reads the counts of a stored cell.
 pub(crate) fn read_cell(counts: &str) -> Result<Cell> {
-    serde_json::from_str(counts).map_err(|e| defect("counts of a cell", e))
+    serde_json::from_str(counts).map_err(|e| Error::Defect(format!("counts of a cell: {e}")))
 }
 
 /// Returns the summary of the newest answers.

@@ -10,7 +10,7 @@ use searchwright_store::{
 
 use super::{
     Job, JobContext, JobError, answer_analysis, generate_post, keyword_clusters, keyword_generation,
-    keyword_metrics, publish, verify_publication,
+    keyword_metrics, publish, track_prompts, verify_publication,
 };
 use crate::{
     Engine,
@@ -27,6 +27,7 @@ pub(super) async fn run(job: JobContext) -> Result<serde_json::Value, JobError> 
         Job::ClusterKeywords { language } => keyword_clusters::run(job, language).await,
         Job::Recheck { recheck_id } => recheck::run(job, recheck_id).await,
         Job::Rescore => rescore::run(job).await,
+        Job::TrackPrompts { run_id, .. } => track_prompts::run(job, run_id).await,
         Job::AnalyzeAnswers => answer_analysis::run(job).await,
         Job::GeneratePost { order } => generate_post::run(job, order).await,
         Job::PublishPost { attempt_id } => publish::run(job, attempt_id).await,
@@ -57,6 +58,9 @@ pub(super) async fn clean_up(
                 _ => "canceled",
             };
             rechecks::abandon(tx, leased.scope, *recheck_id, why, now).await?;
+        }
+        Job::TrackPrompts { run_id, .. } if !succeeded => {
+            track_prompts::abort(tx, leased, *run_id, end, now).await?;
         }
         Job::GeneratePost { order } if !succeeded => {
             generate_post::abort(tx, leased, order, end, event, now).await?;

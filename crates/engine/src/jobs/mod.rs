@@ -9,6 +9,7 @@ mod keyword_clusters;
 pub(crate) mod keyword_generation;
 pub(crate) mod keyword_metrics;
 pub(crate) mod publish;
+mod track_prompts;
 mod verify_publication;
 pub mod worker;
 
@@ -16,11 +17,11 @@ use std::collections::BTreeMap;
 
 use searchwright_contract::{
     Instant,
-    ids::{AttemptId, AuditId, ConnectionId, JobId, PostId, RecheckId},
+    ids::{AttemptId, AuditId, ConnectionId, JobId, PostId, RecheckId, RunId},
     jobs,
     usage::Metric,
 };
-use searchwright_store::{Tx, access::ProjectScope, jobs::NewJob, usage};
+use searchwright_store::{Tx, access::ProjectScope, answers, jobs::NewJob, usage};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use context::JobContext;
@@ -65,6 +66,13 @@ pub enum Job {
     Rescore,
     /// Analyse the stored answers of engines again.
     AnalyzeAnswers,
+    /// Put prompts to engines.
+    TrackPrompts {
+        /// The run.
+        run_id: RunId,
+        /// Answers that are asked for.
+        answers: u32,
+    },
     /// Write a post.
     GeneratePost {
         /// Request of the caller.
@@ -94,6 +102,7 @@ impl Job {
             Self::Recheck { .. } => "recheck",
             Self::Rescore => "rescore",
             Self::AnalyzeAnswers => "analyze_answers",
+            Self::TrackPrompts { .. } => "track_prompts",
             Self::GeneratePost { .. } => "generate_post",
             Self::PublishPost { .. } => "publish_post",
             Self::VerifyPublication { .. } => "verify_publication",
@@ -111,6 +120,7 @@ impl Job {
                 Some((Metric::KeywordMetrics, most(wanted.texts().len())))
             }
             Self::GeneratePost { order } if !order.dry_run => Some((Metric::PostsGenerated, 1)),
+            Self::TrackPrompts { answers, .. } => Some((Metric::AnswersTracked, (*answers).into())),
             _ => None,
         }
     }
@@ -136,6 +146,7 @@ impl Job {
         };
         let used = match self {
             Self::GeneratePost { .. } => i64::from(succeeded),
+            Self::TrackPrompts { run_id, .. } => answers::count_of_run(tx, scope, *run_id).await?,
             _ => record
                 .progress
                 .as_ref()

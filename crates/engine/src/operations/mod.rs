@@ -30,6 +30,7 @@ mod projects;
 mod prompts;
 mod publishing;
 mod rechecks;
+pub(crate) mod runs;
 mod usage;
 mod visibility;
 mod webhooks;

@@ -1117,6 +1117,7 @@ CREATE TABLE answers (
 );
 CREATE INDEX answers_by_prompt ON answers (project_id, prompt_id, asked_at, id);
 CREATE INDEX answers_by_cell ON answers (project_id, prompt_id, day, series_id);
+CREATE INDEX answers_by_run ON answers (project_id, run_id) WHERE run_id IS NOT NULL;
 
 -- Counts of the answers of a day, a prompt and a series.
 CREATE TABLE answer_cells (
@@ -1126,4 +1127,25 @@ CREATE TABLE answer_cells (
   series_id BIGINT NOT NULL,
   counts TEXT NOT NULL,
   PRIMARY KEY (project_id, day, prompt_id, series_id)
+);
+
+-- Runs of prompts.
+CREATE TABLE answer_runs (
+  project_id UUID NOT NULL REFERENCES projects (id),
+  id UUID NOT NULL,
+  job_id UUID NOT NULL,
+  request TEXT COLLATE "C" NOT NULL, -- what was asked for, to find an equal one
+  trigger_kind TEXT NOT NULL,
+  status TEXT NOT NULL,
+  prompt_ids JSONB NOT NULL,
+  engines JSONB NOT NULL,
+  samples BIGINT NOT NULL,
+  estimate JSONB NOT NULL,
+  max_cost_micros BIGINT,
+  cost_micros BIGINT, -- NULL while no vendor has said what an answer cost
+  outcomes JSONB NOT NULL,
+  requested_by TEXT,
+  created_at TIMESTAMPTZ NOT NULL,
+  finished_at TIMESTAMPTZ,
+  PRIMARY KEY (project_id, id)
 );

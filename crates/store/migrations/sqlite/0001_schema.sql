@@ -1110,6 +1110,7 @@ CREATE TABLE answers (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX answers_by_prompt ON answers (project_id, prompt_id, asked_at, id);
 CREATE INDEX answers_by_cell ON answers (project_id, prompt_id, day, series_id);
+CREATE INDEX answers_by_run ON answers (project_id, run_id) WHERE run_id IS NOT NULL;
 
 -- Counts of the answers of a day, a prompt and a series.
 CREATE TABLE answer_cells (
@@ -1119,4 +1120,25 @@ CREATE TABLE answer_cells (
   series_id INTEGER NOT NULL,
   counts TEXT NOT NULL,
   PRIMARY KEY (project_id, day, prompt_id, series_id)
+) STRICT, WITHOUT ROWID;
+
+-- Runs of prompts.
+CREATE TABLE answer_runs (
+  project_id BLOB NOT NULL REFERENCES projects (id),
+  id BLOB NOT NULL,
+  job_id BLOB NOT NULL,
+  request TEXT NOT NULL, -- what was asked for, to find an equal one
+  trigger_kind TEXT NOT NULL,
+  status TEXT NOT NULL,
+  prompt_ids TEXT NOT NULL,
+  engines TEXT NOT NULL,
+  samples INTEGER NOT NULL,
+  estimate TEXT NOT NULL,
+  max_cost_micros INTEGER,
+  cost_micros INTEGER, -- NULL while no vendor has said what an answer cost
+  outcomes TEXT NOT NULL,
+  requested_by TEXT,
+  created_at TEXT NOT NULL,
+  finished_at TEXT,
+  PRIMARY KEY (project_id, id)
 ) STRICT, WITHOUT ROWID;
