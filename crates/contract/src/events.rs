@@ -5,13 +5,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Instant,
+    answers::{Engine, Surface},
     audits::AuditStatus,
     declare::operation,
     ids::{
-        AuditId, ConnectionId, EventId, IssueId, JobId, KeywordId, PostId, ProjectId, RecheckId, WebhookId,
+        AuditId, ConnectionId, EventId, IssueId, JobId, KeywordId, PostId, ProjectId, PromptId, RecheckId,
+        RunId, WebhookId,
     },
     integrations::Provider,
     posts::PostStatus,
+    runs::{RunStatus, RunTrigger},
     words::words,
 };
 
@@ -44,11 +47,11 @@ words! {
         IssueResolved = "issue.resolved",
         /// An issue occurs again on pages where it had been resolved; `occurrences` has their number.
         IssueReopened = "issue.reopened",
-        /// A run of tracked prompts finished.
+        /// A run of tracked prompts ended, with or without answers.
         VisibilityRunCompleted = "visibility.run_completed",
-        /// An assistant now mentions the brand where it did not before.
+        /// One of the newest five answers of an engine to a prompt mentions the brand; none of the five before did.
         VisibilityMentionGained = "visibility.mention_gained",
-        /// An assistant no longer mentions the brand.
+        /// None of the newest five answers of an engine to a prompt mentions the brand; one of the five before did.
         VisibilityMentionLost = "visibility.mention_lost",
         /// A publishing provider was connected.
         IntegrationConnected = "integration.connected",
@@ -167,6 +170,50 @@ pub struct IssueData {
     pub occurrences: Option<u64>,
 }
 
+/// `data` of `visibility.run_completed`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RunData {
+    /// Id of the run.
+    pub run_id: RunId,
+    /// Start of the run.
+    pub trigger: RunTrigger,
+    /// `completed`, `partial` or `failed`.
+    pub status: RunStatus,
+    /// Answers that were stored.
+    pub answers: u32,
+    /// Answers that are missing.
+    pub missing: u32,
+}
+
+/// `data` of `visibility.mention_gained` and `visibility.mention_lost`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MentionData {
+    /// Id of the prompt.
+    pub prompt_id: PromptId,
+    /// Id of the run.
+    pub run_id: RunId,
+    /// Engine.
+    pub engine: Engine,
+    /// Way by which it was asked.
+    pub surface: Surface,
+    /// Newest answers before the run, at most five.
+    pub before: MentionCount,
+    /// Newest answers after it, at most five.
+    pub now: MentionCount,
+}
+
+/// Answers of an engine to a prompt, and those that mention the brand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MentionCount {
+    /// Answers.
+    pub answers: u32,
+    /// Answers that mention the brand.
+    pub mentions: u32,
+}
+
 /// `data` of an event about an integration.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -213,6 +260,10 @@ impl EventType {
             Self::AuditFailed => generator().into_root_schema_for::<AuditFailure>(),
             Self::IssueOpened | Self::IssueResolved | Self::IssueReopened => {
                 generator().into_root_schema_for::<IssueData>()
+            }
+            Self::VisibilityRunCompleted => generator().into_root_schema_for::<RunData>(),
+            Self::VisibilityMentionGained | Self::VisibilityMentionLost => {
+                generator().into_root_schema_for::<MentionData>()
             }
             Self::WebhookTest => generator().into_root_schema_for::<TestData>(),
             _ => return None,

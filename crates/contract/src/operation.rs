@@ -243,8 +243,8 @@ pub struct Head {
     pub retry_after: Option<u32>,
     /// Cursor of the next page.
     pub next_cursor: Option<String>,
-    /// Status, where it is not that of the effect.
-    pub status: Option<u16>,
+    /// Whether nothing was done: see [`Answer::DRY_RUN`].
+    pub is_dry_run: bool,
 }
 
 /// An answer. Its members are chosen for callers: never a database row.
@@ -253,6 +253,8 @@ pub trait Answer: Serialize + DeserializeOwned + JsonSchema + Send + 'static {
     const SECRET: bool = false;
     /// Whether it is a page of a list instead of a record.
     const LIST: bool = false;
+    /// Whether a dry run answers at once, with 200, where the operation otherwise starts a job.
+    const DRY_RUN: bool = false;
 
     /// Header values that follow from it.
     fn head(&self) -> Head {

@@ -9,6 +9,7 @@ use crate::{
     declare::operation,
     ids::{PromptId, RunId},
     jobs::Job,
+    visibility::Rate,
     words::words,
 };
 
@@ -45,8 +46,10 @@ words! {
         ProviderError = "provider_error",
         /// The answer was lost on its way, and may have been charged; the question is not repeated.
         Uncertain = "uncertain",
-        /// `maxCost` or a budget is used up.
+        /// `maxCost`, a quota or a budget is used up.
         Capped = "capped",
+        /// The run was canceled or interrupted before.
+        Interrupted = "interrupted",
     }
 }
 
@@ -71,6 +74,10 @@ operation! {
         /// Most that the run may cost, in US dollars. No question is asked that could exceed it.
         #[schemars(range(min = 0, max = 10_000), example = 0.5)]
         max_cost: Option<f64>,
+        /// Half-width of the 95 % interval of the mention rate, in points, 5 to 50: each engine is asked beyond `samples` until
+        /// it is reached, `maxCost` is used up, or there are 200 answers. Needs `maxCost`. Ten points take up to 97 answers.
+        #[schemars(range(min = 5, max = 50), example = 10)]
+        precision_target: Option<f64>,
     }
 }
 
@@ -109,10 +116,12 @@ pub struct RunStarted {
 }
 
 impl Answer for RunStarted {
+    const DRY_RUN: bool = true;
+
     fn head(&self) -> Head {
         Head {
             location: self.job.as_ref().map(|job| format!("jobs/{}", job.id)),
-            status: self.run.is_none().then_some(200),
+            is_dry_run: self.run.is_none(),
             ..Head::default()
         }
     }
@@ -142,8 +151,10 @@ pub struct Run {
     pub prompt_ids: Vec<PromptId>,
     /// Engines.
     pub engines: Vec<Engine>,
-    /// Answers per prompt and engine.
+    /// Answers per prompt and engine, or the fewest with a `precisionTarget`.
     pub samples: u8,
+    /// Half-width of the 95 % interval of the mention rate that was asked for, in points.
+    pub precision_target: Option<f64>,
     /// Estimate of the cost.
     pub estimated_cost: CostEstimate,
     /// Cost as far as vendors say; `null` if none says.
@@ -179,6 +190,12 @@ pub struct RunOutcome {
     pub reason: Option<MissReason>,
     /// Details of the reason.
     pub detail: Option<String>,
-    /// Whether the engine answers as it would in the country of the prompt; otherwise the location is not controlled.
-    pub location_controlled: bool,
+    /// Share of the answers of this run that mention the brand; `null` if none could be evaluated.
+    pub mention_rate: Option<Rate>,
+    /// Share of these answers that agree with the more frequent outcome, mentioned or not, 0.5 to 1; `null` below two. It says
+    /// how often one answer alone would have been right about the engine.
+    pub stability: Option<f64>,
+    /// Whether the engine answers as it would in the country of the prompt; otherwise the location is not controlled. `null` for
+    /// a run that was interrupted.
+    pub location_controlled: Option<bool>,
 }

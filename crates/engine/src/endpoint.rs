@@ -52,6 +52,8 @@ pub struct Endpoint {
     pub answer: fn() -> Schema,
     /// It answers with pages of a list.
     pub list: bool,
+    /// A dry run of it answers with 200.
+    pub dry_run: bool,
     run: fn(Arc<Engine>, CheckedCall) -> Running,
 }
 
@@ -261,7 +263,7 @@ where
 
 fn reply<O: Operation>(answer: O::Answer) -> Result<Reply> {
     let mut head = answer.head();
-    let status = head.status.unwrap_or_else(|| O::META.effect.status());
+    let status = if head.is_dry_run { 200 } else { O::META.effect.status() };
     if O::META.effect != Effect::Create && !O::META.effect.runs() {
         head.location = None;
     }
@@ -303,6 +305,7 @@ where
         input: input_schema::<O>,
         answer: answer_schema::<O>,
         list: O::Answer::LIST,
+        dry_run: O::Answer::DRY_RUN,
         run: run::<O>,
     })
 }

@@ -13,7 +13,7 @@ macro_rules! columns {
     ($before:literal $after:literal) => {
         concat!(
             $before,
-            " id, trigger_kind, status, prompt_ids, engines, samples, estimate, cost_micros, outcomes, requested_by, created_at, finished_at,
+            " id, trigger_kind, status, prompt_ids, engines, samples, precision_target, estimate, cost_micros, outcomes, requested_by, created_at, finished_at,
               job_id, max_cost_micros ",
             $after
         )
@@ -37,6 +37,8 @@ pub struct NewRun {
     pub engines: Vec<Engine>,
     /// Answers per prompt and engine.
     pub samples: u8,
+    /// Half-width in points that is aimed at.
+    pub precision_target: Option<f64>,
     /// Estimate of the cost.
     pub estimate: CostEstimate,
     /// Most that it may cost, in millionths of a US dollar.
@@ -64,6 +66,7 @@ fn read_run(c: &mut Cells<'_>) -> Result<StoredRun> {
         prompt_ids: c.take_json()?,
         engines: c.take_json()?,
         samples: c.take::<i64>()? as u8,
+        precision_target: c.take()?,
         estimated_cost: c.take_json()?,
         actual_cost: c.take::<Option<i64>>()?.map(|micros| micros as f64 / 1e6),
         currency: "USD".to_owned(),
@@ -82,9 +85,9 @@ fn read_run(c: &mut Cells<'_>) -> Result<StoredRun> {
 /// Creates a run.
 pub async fn create(tx: &mut Tx, scope: ProjectScope, new: NewRun, now: Instant) -> Result<StoredRun> {
     let outcomes: [RunOutcome; 0] = [];
-    sql(columns!("INSERT INTO answer_runs (project_id, id, job_id, request, trigger_kind, status, prompt_ids, engines, samples, estimate,
-           max_cost_micros, outcomes, requested_by, created_at)
-         VALUES ($1, $2, $3, $4, $5, 'queued', $6, $7, $8, $9, $10, $11, $12, $13) RETURNING" ""))
+    sql(columns!("INSERT INTO answer_runs (project_id, id, job_id, request, trigger_kind, status, prompt_ids, engines, samples, precision_target,
+           estimate, max_cost_micros, outcomes, requested_by, created_at)
+         VALUES ($1, $2, $3, $4, $5, 'queued', $6, $7, $8, $9, $10, $11, $12, $13, $14) RETURNING" ""))
     .bind(scope.project())
     .bind(new.id)
     .bind(new.job)
@@ -93,6 +96,7 @@ pub async fn create(tx: &mut Tx, scope: ProjectScope, new: NewRun, now: Instant)
     .bind(Json::encode(&new.prompts)?)
     .bind(Json::encode(&new.engines)?)
     .bind(new.samples)
+    .bind(new.precision_target)
     .bind(Json::encode(&new.estimate)?)
     .bind(new.max_cost_micros)
     .bind(Json::encode(&outcomes)?)
@@ -168,7 +172,7 @@ pub async fn add_cost(tx: &mut Tx, scope: ProjectScope, id: RunId, micros: i64) 
         .map(drop)
 }
 
-/// Ends a run, unless it has ended.
+/// Ends a run. Returns `false`, and changes nothing, if it has ended.
 pub async fn finish(
     tx: &mut Tx,
     scope: ProjectScope,
@@ -176,8 +180,8 @@ pub async fn finish(
     status: RunStatus,
     outcomes: &[RunOutcome],
     now: Instant,
-) -> Result<()> {
-    sql(
+) -> Result<bool> {
+    let ended = sql(
         "UPDATE answer_runs SET status = $3, outcomes = $4, finished_at = $5
          WHERE project_id = $1 AND id = $2 AND finished_at IS NULL",
     )
@@ -187,6 +191,15 @@ pub async fn finish(
     .bind(Json::encode(&outcomes)?)
     .bind(now)
     .execute(tx)
-    .await
-    .map(drop)
+    .await?;
+    Ok(ended == 1)
+}
+
+/// Returns the run of a job; `None` if the job is of another kind.
+pub async fn find_of_job(tx: &mut Tx, scope: ProjectScope, job: JobId) -> Result<Option<StoredRun>> {
+    sql(columns!("SELECT" "FROM answer_runs WHERE project_id = $1 AND job_id = $2"))
+        .bind(scope.project())
+        .bind(job)
+        .fetch_optional(tx, read_run)
+        .await
 }

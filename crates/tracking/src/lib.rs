@@ -3,11 +3,17 @@
 mod analysis;
 mod days;
 pub mod engines;
+mod mention_changes;
 pub mod overview;
 pub mod reanalysis;
 pub mod recording;
+mod run_budget;
+mod run_figures;
 mod setup;
 mod tracked_brands;
 
 pub use days::{ProjectDays, parse_day};
+pub use mention_changes::mention_change;
+pub use run_budget::RunBudget;
+pub use run_figures::RunMentions;
 pub use tracked_brands::TrackedBrands;

@@ -215,7 +215,8 @@ fn gap_label(label: rules::GapLabel) -> GapLabel {
     }
 }
 
-fn rate(rate: &statistics::Rate) -> Rate {
+/// Returns a rate as the contract has it.
+pub(crate) fn contract_rate(rate: &statistics::Rate) -> Rate {
     Rate {
         value: rate.value,
         numerator: rate.numerator,
@@ -233,7 +234,7 @@ fn rate(rate: &statistics::Rate) -> Rate {
 
 fn kpi(figure: &figures::Figure) -> Kpi {
     Kpi {
-        rate: rate(&figure.rate),
+        rate: contract_rate(&figure.rate),
         formula: figure.formula.clone(),
         grade: match figure.grade {
             statistics::Grade::Good => Grade::Good,
@@ -280,8 +281,8 @@ fn trend_day(row: figures::TrendRow) -> TrendDay {
         answers: row.answers,
         mention_rate: row.mention_rate,
         citation_rate: row.citation_rate,
-        pooled_mention_rate: row.pooled_mention_rate.as_ref().map(rate),
-        pooled_citation_rate: row.pooled_citation_rate.as_ref().map(rate),
+        pooled_mention_rate: row.pooled_mention_rate.as_ref().map(contract_rate),
+        pooled_citation_rate: row.pooled_citation_rate.as_ref().map(contract_rate),
         basket_changed: row.basket_changed,
     }
 }
@@ -292,7 +293,7 @@ fn tracked_brand(brands: &TrackedBrands, row: figures::CompetitorRow) -> Tracked
         name: row.name,
         domain: row.domain,
         is_own: row.is_own,
-        mention_rate: rate(&row.mention_rate),
+        mention_rate: contract_rate(&row.mention_rate),
         share_of_voice: row.share_of_voice,
         avg_position: row.avg_position,
         sentiment_score: row.sentiment_score,
@@ -373,7 +374,7 @@ fn window(series: &HashMap<i64, Tally>) -> Option<PromptWindow> {
     }
     let clusters = |counts: fn(&Tally) -> Cluster| {
         let clusters: Vec<Cluster> = series.values().map(counts).collect();
-        rate(&statistics::Rate::from_clusters(&clusters))
+        contract_rate(&statistics::Rate::from_clusters(&clusters))
     };
     Some(PromptWindow {
         mention_rate: clusters(|tally| Cluster {

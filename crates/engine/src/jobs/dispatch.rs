@@ -60,7 +60,7 @@ pub(super) async fn clean_up(
             rechecks::abandon(tx, leased.scope, *recheck_id, why, now).await?;
         }
         Job::TrackPrompts { run_id, .. } if !succeeded => {
-            track_prompts::abort(tx, leased, *run_id, end, now).await?;
+            track_prompts::abort(tx, &engine.clock, leased, *run_id, end).await?;
         }
         Job::GeneratePost { order } if !succeeded => {
             generate_post::abort(tx, leased, order, end, event, now).await?;
@@ -85,6 +85,7 @@ pub(crate) async fn withdraw(
     audit::withdraw(engine, tx, scope, job, now).await?;
     generate_post::withdraw(engine, tx, scope, job, now).await?;
     publish::withdraw(engine, tx, scope, job, now).await?;
+    track_prompts::withdraw(tx, scope, job, now).await?;
     if let Some(recheck) = rechecks::find_active(tx, scope).await?
         && recheck.job_id == job
     {

@@ -1,37 +1,53 @@
-//! Puts prompts to engines. A question is noted as a charge before it is asked and is asked once: an answer that may have been
+//! Puts prompts to engines. A question is stored as a charge before it is asked and is asked once: an answer that may have been
 //! paid for is not asked for again. Every answer is stored together with its cost, so that whatever ends the job keeps it.
 
-use std::sync::{Arc, Mutex, PoisonError};
+mod questions;
 
-use futures_util::future::join_all;
-use searchwright_contract::{
-    Instant,
-    ids::RunId,
-    prompts::Prompt,
-    runs::{MissReason, RunOutcome, RunStatus},
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
 };
-use searchwright_providers::{AnswerEngine, ProviderError, Question};
+
+use futures_util::{
+    FutureExt as _, StreamExt as _,
+    future::{BoxFuture, join_all},
+    stream,
+};
+use searchwright_contract::{
+    Clock, Code, Instant, Problem,
+    events::{EventType, MentionData, RunData},
+    ids::{JobId, RunId},
+    prompts::Prompt,
+    runs::{MissReason, Run, RunOutcome, RunStatus},
+};
+use searchwright_providers::AnswerEngine;
 use searchwright_store::{
     Tx,
+    access::ProjectScope,
     answer_runs::{self, StoredRun},
+    answers::{self, AnswerPlace},
+    events,
     jobs::{JobEnd, LeasedJob},
     projects, prompts,
-    usage::{self, ChargeStatus, NewReservation, Reservation},
 };
 use searchwright_tracking::{
-    ProjectDays, TrackedBrands,
-    engines::{contract_engine, contract_surface, new_answer},
-    recording,
+    ProjectDays, RunBudget, RunMentions, TrackedBrands,
+    engines::{contract_engine, contract_surface},
+    mention_change,
 };
 use serde_json::{Value, json};
 
+use self::questions::{Asked, Question};
 use super::{JobContext, JobError};
-use crate::failure::{Failure, defect};
 
 /// Attempts after which an engine that is not available counts as failed.
 const MAX_ATTEMPTS: i64 = 3;
 /// Wait before engines that were not available are asked again.
 const RETRY_MILLIS: i64 = 5_000;
+/// Questions that one engine is asked at a time.
+const AT_ONCE: usize = 4;
+/// Most answers of an engine to a prompt in a run that aims at a precision.
+const MAX_ANSWERS: u32 = 200;
 
 /// Everything that a run needs.
 struct RunContext {
@@ -41,17 +57,6 @@ struct RunContext {
     brands: Arc<TrackedBrands>,
     days: Arc<ProjectDays>,
     budget: RunBudget,
-}
-
-/// Outcome of one question.
-enum Asked {
-    Stored,
-    Missing {
-        reason: MissReason,
-        detail: String,
-    },
-    /// The engine is not available now; nothing was charged.
-    Later(ProviderError),
 }
 
 /// Runs the job.
@@ -67,24 +72,19 @@ async fn carry_out(job: JobContext, id: RunId) -> Result<Value, JobError> {
     let context = load(job, id).await?;
     let engines = {
         let mut tx = context.job.engine.db.read().await?;
-        context
-            .job
-            .accounts
-            .answer_engines(&mut tx, context.job.leased.scope)
-            .await??
+        let scope = context.job.leased.scope;
+        context.job.accounts.answer_engines(&mut tx, scope).await??
     };
     let wanted = &context.run.run.engines;
-    let chosen: Vec<&dyn AnswerEngine> = engines
+    let chosen = engines
         .iter()
         .map(|engine| &**engine)
-        .filter(|engine| wanted.contains(&contract_engine(engine.key())))
-        .collect();
-    let id = context.run.run.id;
+        .filter(|engine| wanted.contains(&contract_engine(engine.key())));
     context
         .job
         .write_fenced(move |tx, scope| Box::pin(async move { answer_runs::begin(tx, scope, id).await }))
         .await?;
-    let asked = join_all(chosen.iter().map(|engine| ask_engine(&context, *engine))).await;
+    let asked = join_all(chosen.map(|engine| ask_engine(&context, engine))).await;
     let mut outcomes = Vec::with_capacity(asked.len());
     let mut is_late = false;
     for outcome in asked {
@@ -113,11 +113,8 @@ async fn load(job: JobContext, id: RunId) -> Result<RunContext, JobError> {
     };
     let spent = run.run.actual_cost.map_or(0, |usd| (usd * 1e6).round() as i64);
     Ok(RunContext {
+        budget: RunBudget::new(run.max_cost_micros, spent),
         job,
-        budget: RunBudget {
-            limit: run.max_cost_micros,
-            spent: Mutex::new(spent),
-        },
         run,
         prompts,
         brands: Arc::new(brands),
@@ -125,7 +122,7 @@ async fn load(job: JobContext, id: RunId) -> Result<RunContext, JobError> {
     })
 }
 
-/// Puts all prompts to one engine, one after the other. Returns its outcome, and whether it has to be asked again later.
+/// Puts all prompts to one engine. Returns its outcome, and whether it has to be asked again later.
 async fn ask_engine(context: &RunContext, engine: &dyn AnswerEngine) -> Result<(RunOutcome, bool), JobError> {
     let mut outcome = RunOutcome {
         engine: contract_engine(engine.key()),
@@ -134,200 +131,120 @@ async fn ask_engine(context: &RunContext, engine: &dyn AnswerEngine) -> Result<(
         missing: 0,
         reason: None,
         detail: None,
-        location_controlled: engine.location_control(),
+        mention_rate: None,
+        stability: None,
+        location_controlled: Some(engine.location_control()),
     };
+    let is_last = context.job.leased.attempt >= MAX_ATTEMPTS;
+    let is_late = AtomicBool::new(false);
+    let mut questions = Vec::new();
     for prompt in &context.prompts {
-        for sample in 0..context.run.run.samples {
-            match ask_once(context, engine, prompt, sample).await? {
-                Asked::Stored => outcome.answers += 1,
-                Asked::Missing { reason, detail } => {
-                    outcome.missing += 1;
-                    outcome.reason.get_or_insert(reason);
-                    outcome.detail.get_or_insert(detail);
-                }
-                Asked::Later(_) if context.job.leased.attempt < MAX_ATTEMPTS => {
-                    return Ok((outcome, true));
-                }
-                Asked::Later(error) => {
-                    outcome.missing += 1;
-                    outcome.reason.get_or_insert(MissReason::ProviderError);
-                    outcome.detail.get_or_insert(error.to_string());
-                }
-            }
+        questions.extend((0..u32::from(context.run.run.samples)).map(|sample| Question {
+            engine,
+            prompt,
+            sample,
+            is_further: false,
+        }));
+    }
+    let answers: Vec<BoxFuture<'_, _>> = questions
+        .into_iter()
+        .map(|question| ask_unless_late(context, question, &is_late).boxed())
+        .collect();
+    let mut answers = stream::iter(answers).buffer_unordered(AT_ONCE);
+    while let Some(asked) = answers.next().await {
+        if let Some(asked) = asked? {
+            add(&mut outcome, asked);
         }
     }
+    drop(answers);
+    if is_late.into_inner() && !is_last {
+        return Ok((outcome, true));
+    }
+    if let Some(points) = context.run.run.precision_target
+        && outcome.missing == 0
+        && ask_further(context, engine, &mut outcome, points).await?
+    {
+        return Ok((outcome, true));
+    }
+    mentions(context, &outcome).await?.describe(&mut outcome);
     Ok((outcome, false))
 }
 
-/// Money that a run may still spend: cost of the answers, and the most that questions under way may cost.
-struct RunBudget {
-    limit: Option<i64>,
-    spent: Mutex<i64>,
+/// Asks a question, unless its engine is not available: that is left alone until the next attempt.
+async fn ask_unless_late(
+    context: &RunContext,
+    question: Question<'_>,
+    is_late: &AtomicBool,
+) -> Result<Option<Asked>, JobError> {
+    if is_late.load(Ordering::Relaxed) && context.job.leased.attempt < MAX_ATTEMPTS {
+        return Ok(None);
+    }
+    let asked = questions::ask(context, question).await?;
+    is_late.fetch_or(matches!(asked, Asked::Later(_)), Ordering::Relaxed);
+    Ok(Some(asked))
 }
 
-impl RunBudget {
-    /// Takes the most that a question may cost. `false` if that could exceed the limit.
-    fn take(&self, micros: i64) -> bool {
-        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
-        let after = spent.saturating_add(micros);
-        let fits = self.limit.is_none_or(|limit| after <= limit);
-        if fits {
-            *spent = after;
-        }
-        fits
-    }
-
-    /// Gives back what a question did not cost.
-    fn give_back(&self, micros: i64) {
-        *self.spent.lock().unwrap_or_else(PoisonError::into_inner) -= micros;
-    }
-}
-
-async fn ask_once(
+/// Asks until the interval of the mention rate is narrow enough. Returns whether the engine has to be asked again later.
+async fn ask_further(
     context: &RunContext,
     engine: &dyn AnswerEngine,
-    prompt: &Prompt,
-    sample: u8,
-) -> Result<Asked, JobError> {
-    let most = most_micros(engine, prompt);
-    if !context.budget.take(most) {
-        return Ok(Asked::Missing {
-            reason: MissReason::Capped,
-            detail: "a further answer could exceed maxCost".to_owned(),
-        });
-    }
-    let reservation = match reserve(context, engine, prompt, sample, most).await? {
-        Ok(reservation) => reservation,
-        Err(over) => {
-            context.budget.give_back(most);
-            return Ok(Asked::Missing {
-                reason: MissReason::Capped,
-                detail: Failure::from(over).0.detail,
-            });
-        }
-    };
-    match reservation.status {
-        ChargeStatus::New => {}
-        ChargeStatus::Ended(_) => {
-            // What it cost is in the sum of the run, with which the budget began.
-            context.budget.give_back(most);
-            return Ok(Asked::Stored);
-        }
-        ChargeStatus::Uncertain => {
-            return Ok(Asked::Missing {
-                reason: MissReason::Uncertain,
-                detail: "an interrupted attempt may have paid for it; the question is not repeated"
-                    .to_owned(),
-            });
+    outcome: &mut RunOutcome,
+    points: f64,
+) -> Result<bool, JobError> {
+    let samples = u32::from(context.run.run.samples);
+    for prompt in &context.prompts {
+        for sample in samples..MAX_ANSWERS {
+            if mentions(context, outcome).await?.reaches(points) {
+                break;
+            }
+            let question = Question {
+                engine,
+                prompt,
+                sample,
+                is_further: true,
+            };
+            let asked = questions::ask(context, question).await?;
+            if matches!(asked, Asked::Later(_)) && context.job.leased.attempt < MAX_ATTEMPTS {
+                return Ok(true);
+            }
+            let is_stored = matches!(asked, Asked::Stored);
+            add(outcome, asked);
+            if !is_stored {
+                return Ok(false);
+            }
         }
     }
-    let question = Question {
-        text: prompt.text.clone(),
-        language: prompt.language.clone(),
-        country: prompt.country.clone(),
-        city: prompt.city.clone(),
+    Ok(false)
+}
+
+fn add(outcome: &mut RunOutcome, asked: Asked) {
+    let (reason, detail) = match asked {
+        Asked::Stored => {
+            outcome.answers += 1;
+            return;
+        }
+        Asked::Missing { reason, detail } => (reason, detail),
+        Asked::Later(error) => (MissReason::ProviderError, error.to_string()),
     };
-    match engine.ask(&question).await {
-        Ok(answer) => {
-            let clock = &context.job.engine.clock;
-            let new = new_answer(engine.key(), answer, clock.id(), context.run.run.id, clock.now());
-            let cost = new.source.cost_micros_usd;
-            context.budget.give_back(most - cost.unwrap_or(most));
-            store(context, prompt, new, reservation, cost).await?;
-            Ok(Asked::Stored)
-        }
-        Err(ProviderError::Uncertain(_)) => Ok(Asked::Missing {
-            reason: MissReason::Uncertain,
-            detail: "the answer was lost; it may have been charged, so the question is not repeated"
-                .to_owned(),
-        }),
-        Err(error) => {
-            release(context, reservation).await?;
-            context.budget.give_back(most);
-            Ok(match error {
-                ProviderError::RateLimited(_) | ProviderError::Unavailable | ProviderError::Resting(_) => {
-                    Asked::Later(error)
-                }
-                _ => Asked::Missing {
-                    reason: MissReason::ProviderError,
-                    detail: error.to_string(),
-                },
-            })
-        }
+    outcome.missing += 1;
+    outcome.reason.get_or_insert(reason);
+    outcome.detail.get_or_insert(detail);
+}
+
+/// Returns the mentions in the answers of an engine so far.
+async fn mentions(context: &RunContext, outcome: &RunOutcome) -> Result<RunMentions, JobError> {
+    let mut all = RunMentions::default();
+    let mut tx = context.job.engine.db.read().await?;
+    for prompt in &context.run.run.prompt_ids {
+        let place = AnswerPlace {
+            prompt: *prompt,
+            engine: outcome.engine,
+            surface: outcome.surface,
+        };
+        let scope = context.job.leased.scope;
+        all.add_prompt(&answers::list_analyses_of_run(&mut tx, scope, &place, context.run.run.id).await?);
     }
-}
-
-/// Most that an answer is expected to cost; 0 if the price is unknown.
-fn most_micros(engine: &dyn AnswerEngine, prompt: &Prompt) -> i64 {
-    let most = engine.estimate(&prompt.text, 1).high_micros.unwrap_or(0);
-    i64::try_from(most).unwrap_or(i64::MAX)
-}
-
-/// Stores the charge of a question before it is asked.
-async fn reserve(
-    context: &RunContext,
-    engine: &dyn AnswerEngine,
-    prompt: &Prompt,
-    sample: u8,
-    most: i64,
-) -> Result<Result<Reservation, usage::BudgetExceeded>, JobError> {
-    let key = engine.key();
-    let new = NewReservation {
-        id: context.job.engine.clock.id(),
-        job: context.job.leased.id,
-        step: format!(
-            "{}-{}-{}-{sample}",
-            key.engine.word(),
-            key.surface.word(),
-            prompt.id
-        ),
-        provider: engine.provider().to_owned(),
-        what: format!("answer of {} to a prompt", key.engine.word()),
-        estimate: most,
-    };
-    let now = context.job.engine.clock.now();
-    context
-        .job
-        .write_fenced(move |tx, scope| Box::pin(async move { usage::reserve(tx, scope, new, now).await }))
-        .await
-}
-
-/// Removes the charge of a question that was not charged for.
-async fn release(context: &RunContext, reservation: Reservation) -> Result<(), JobError> {
-    context
-        .job
-        .write_fenced(move |tx, scope| {
-            Box::pin(async move { usage::release(tx, scope, reservation.id).await })
-        })
-        .await
-}
-
-/// Stores an answer with its cost, in one transaction.
-async fn store(
-    context: &RunContext,
-    prompt: &Prompt,
-    new: recording::NewAnswer,
-    reservation: Reservation,
-    cost: Option<i64>,
-) -> Result<(), JobError> {
-    let (brands, days, prompt) = (context.brands.clone(), context.days.clone(), prompt.clone());
-    let analysed =
-        tokio::task::spawn_blocking(move || recording::analyse_answers(&brands, &days, &prompt, vec![new]));
-    let analysed = analysed.await.map_err(|e| defect("analysis of answers", e))?;
-    let (run, now) = (context.run.run.id, context.job.engine.clock.now());
-    context
-        .job
-        .write_fenced(move |tx, scope| {
-            Box::pin(async move {
-                recording::store(tx, scope, &analysed, now).await?;
-                usage::settle(tx, scope, reservation.id, cost, now).await?;
-                if let Some(cost) = cost {
-                    answer_runs::add_cost(tx, scope, run, cost).await?;
-                }
-                Ok(())
-            })
-        })
-        .await
+    Ok(all)
 }
 
 async fn finish(context: &RunContext, outcomes: Vec<RunOutcome>) -> Result<Value, JobError> {
@@ -338,27 +255,144 @@ async fn finish(context: &RunContext, outcomes: Vec<RunOutcome>) -> Result<Value
         (_, 0) => RunStatus::Completed,
         _ => RunStatus::Partial,
     };
-    let (id, now) = (context.run.run.id, context.job.engine.clock.now());
+    let changes = mention_changes(context, &outcomes).await?;
+    let detail = outcomes.iter().find_map(|outcome| outcome.detail.clone());
+    let (run, clock) = (context.run.run.clone(), context.job.engine.clock.clone());
+    let id = run.id;
     context
         .job
         .write_unless_canceled(move |tx, scope| {
-            Box::pin(async move { answer_runs::finish(tx, scope, id, status, &outcomes, now).await })
+            Box::pin(async move {
+                let now = clock.now();
+                if !answer_runs::finish(tx, scope, run.id, status, &outcomes, now).await? {
+                    return Ok(());
+                }
+                for change in changes {
+                    let kind = if change.now.mentions > 0 {
+                        EventType::VisibilityMentionGained
+                    } else {
+                        EventType::VisibilityMentionLost
+                    };
+                    events::insert(tx, scope, clock.id(), kind, &json!(change), now).await?;
+                }
+                announce(tx, scope, &clock, &run, status, &outcomes).await
+            })
         })
         .await?;
+    if status == RunStatus::Failed {
+        let detail = format!("no engine answered: {}", detail.unwrap_or_default());
+        let problem = Problem::new(Code::ProviderError, detail).with("runId", id.to_string());
+        return Err(JobError::GiveUp(Box::new(problem)));
+    }
     Ok(json!({ "runId": id, "status": status, "answers": answers, "missing": missing }))
+}
+
+async fn mention_changes(
+    context: &RunContext,
+    outcomes: &[RunOutcome],
+) -> Result<Vec<MentionData>, JobError> {
+    let mut changes = Vec::new();
+    let mut tx = context.job.engine.db.read().await?;
+    for outcome in outcomes.iter().filter(|outcome| outcome.answers > 0) {
+        for prompt in &context.run.run.prompt_ids {
+            let place = AnswerPlace {
+                prompt: *prompt,
+                engine: outcome.engine,
+                surface: outcome.surface,
+            };
+            let scope = context.job.leased.scope;
+            changes.extend(mention_change(&mut tx, scope, place, context.run.run.id).await?);
+        }
+    }
+    Ok(changes)
+}
+
+/// Inserts the event of a run that ended.
+async fn announce(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    clock: &Clock,
+    run: &Run,
+    status: RunStatus,
+    outcomes: &[RunOutcome],
+) -> searchwright_store::Result<()> {
+    let data = RunData {
+        run_id: run.id,
+        trigger: run.trigger,
+        status,
+        answers: outcomes.iter().map(|outcome| outcome.answers).sum(),
+        missing: outcomes.iter().map(|outcome| outcome.missing).sum(),
+    };
+    let kind = EventType::VisibilityRunCompleted;
+    events::insert(tx, scope, clock.id(), kind, &json!(data), clock.now()).await
 }
 
 /// Ends the run of a job that ended for good without success, in the transaction that ends it.
 pub(super) async fn abort(
     tx: &mut Tx,
+    clock: &Clock,
     leased: &LeasedJob,
-    run: RunId,
-    end: &JobEnd,
+    id: RunId,
+    job_end: &JobEnd,
+) -> searchwright_store::Result<()> {
+    let scope = leased.scope;
+    let run = answer_runs::get(tx, scope, id).await?.run;
+    let reason = match job_end {
+        JobEnd::Canceled => return cancel(tx, scope, run, clock.now()).await,
+        JobEnd::Failed(problem) => problem.detail.clone(),
+        _ => "the run was interrupted".to_owned(),
+    };
+    let outcomes = stored_outcomes(tx, scope, &run, &reason).await?;
+    let status = if outcomes.is_empty() {
+        RunStatus::Failed
+    } else {
+        RunStatus::Partial
+    };
+    if answer_runs::finish(tx, scope, id, status, &outcomes, clock.now()).await? {
+        announce(tx, scope, clock, &run, status, &outcomes).await?;
+    }
+    Ok(())
+}
+
+/// Ends the run of a job that was canceled before a worker took it, in the transaction that cancels the job.
+pub(super) async fn withdraw(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    job: JobId,
     now: Instant,
 ) -> searchwright_store::Result<()> {
-    let status = match end {
-        JobEnd::Canceled => RunStatus::Canceled,
-        _ => RunStatus::Failed,
-    };
-    answer_runs::finish(tx, leased.scope, run, status, &[], now).await
+    match answer_runs::find_of_job(tx, scope, job).await? {
+        Some(found) => cancel(tx, scope, found.run, now).await,
+        None => Ok(()),
+    }
+}
+
+async fn cancel(tx: &mut Tx, scope: ProjectScope, run: Run, now: Instant) -> searchwright_store::Result<()> {
+    let outcomes = stored_outcomes(tx, scope, &run, "the run was canceled").await?;
+    answer_runs::finish(tx, scope, run.id, RunStatus::Canceled, &outcomes, now)
+        .await
+        .map(drop)
+}
+
+/// Returns the outcomes of a run of which only the stored answers are known.
+async fn stored_outcomes(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    run: &Run,
+    why: &str,
+) -> searchwright_store::Result<Vec<RunOutcome>> {
+    let wanted = u32::from(run.samples) * run.prompt_ids.len() as u32;
+    let found = answers::count_of_run_by_engine(tx, scope, run.id).await?;
+    let outcomes = found.into_iter().map(|(engine, surface, answers)| RunOutcome {
+        engine,
+        surface,
+        answers,
+        missing: wanted.saturating_sub(answers),
+        reason: Some(MissReason::Interrupted),
+        detail: Some(why.to_owned()),
+        mention_rate: None,
+        stability: None,
+        location_controlled: None,
+    });
+    Ok(outcomes.collect())
 }

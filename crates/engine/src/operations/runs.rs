@@ -1,6 +1,6 @@
 //! Runs of prompts. The work itself is `jobs/track_prompts.rs`.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt::Write as _};
 
 use searchwright_contract::{
     Code, List, Problem,
@@ -34,6 +34,8 @@ const SAME_RUN_MILLIS: i64 = 60_000;
 #[derive(Debug)]
 pub struct RunPlan {
     engines: Vec<EngineName>,
+    /// Number of ways by which they are asked: an engine may have several.
+    ways: u32,
     low_micros: Option<u64>,
     high_micros: Option<u64>,
 }
@@ -76,7 +78,10 @@ impl Handle<TrackPrompt> for Engine {
         projects::lock(tx, scope).await?;
         let samples = operation.samples.unwrap_or(1);
         let engines: Vec<&str> = plan.engines.iter().map(|engine| engine.as_str()).collect();
-        let request = format!("{prompt} {} {samples}", engines.join(","));
+        let mut request = format!("{prompt} {} {samples}", engines.join(","));
+        if let Some(points) = operation.precision_target {
+            write!(request, " {points}").map_err(|e| defect("run", e))?;
+        }
         let since = call.now.plus_millis(-SAME_RUN_MILLIS);
         if let Some(known) = answer_runs::find_equal(tx, scope, &request, since).await? {
             let job = jobs::get(tx, scope, known.job).await?;
@@ -88,7 +93,7 @@ impl Handle<TrackPrompt> for Engine {
         let (run, job) = (call.engine.clock.id::<RunId>(), call.engine.clock.id());
         let work = Job::TrackPrompts {
             run_id: run,
-            answers: u32::from(samples) * u32::try_from(plan.engines.len()).unwrap_or(u32::MAX),
+            answers: u32::from(samples) * plan.ways,
         };
         work.count(tx, scope, call.now).await?;
         let links = BTreeMap::from([(
@@ -104,6 +109,7 @@ impl Handle<TrackPrompt> for Engine {
             prompts: vec![prompt],
             engines: plan.engines.clone(),
             samples,
+            precision_target: operation.precision_target,
             estimate,
             max_cost_micros: operation.max_cost.map(|usd| (usd * 1e6).round() as i64),
             requested_by: Some(call.credential.name().to_owned()),
@@ -155,9 +161,14 @@ fn plan(operation: &TrackPrompt, prompt: &Prompt, engines: &[Box<dyn AnswerEngin
     let sum = |member: fn(&Estimate) -> Option<u64>| estimates.iter().map(member).sum::<Option<u64>>();
     let plan = RunPlan {
         engines: names,
+        ways: u32::try_from(chosen.len()).unwrap_or(u32::MAX),
         low_micros: sum(|estimate| estimate.low_micros),
         high_micros: sum(|estimate| estimate.high_micros),
     };
+    if operation.precision_target.is_some() && operation.max_cost.is_none() {
+        let why = "is needed beside precisionTarget, which may take up to 200 answers per engine";
+        return Err(fault("/maxCost", "required", why));
+    }
     if let Some(limit) = operation.max_cost {
         let of_one: Vec<Estimate> = chosen
             .iter()

@@ -75,6 +75,7 @@ mod smuggling;
 mod unchanged;
 mod usage;
 mod visibility;
+mod visibility_runs;
 mod vitals;
 mod webhook_receivers;
 mod webhooks;

@@ -1140,6 +1140,7 @@ CREATE TABLE answer_runs (
   prompt_ids JSONB NOT NULL,
   engines JSONB NOT NULL,
   samples BIGINT NOT NULL,
+  precision_target DOUBLE PRECISION,
   estimate JSONB NOT NULL,
   max_cost_micros BIGINT,
   cost_micros BIGINT, -- NULL while no vendor has said what an answer cost
@@ -1149,3 +1150,5 @@ CREATE TABLE answer_runs (
   finished_at TIMESTAMPTZ,
   PRIMARY KEY (project_id, id)
 );
+CREATE UNIQUE INDEX answer_runs_by_job ON answer_runs (project_id, job_id);
+CREATE INDEX answer_runs_by_request ON answer_runs (project_id, request, id);

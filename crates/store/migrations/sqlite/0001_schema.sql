@@ -1133,6 +1133,7 @@ CREATE TABLE answer_runs (
   prompt_ids TEXT NOT NULL,
   engines TEXT NOT NULL,
   samples INTEGER NOT NULL,
+  precision_target REAL,
   estimate TEXT NOT NULL,
   max_cost_micros INTEGER,
   cost_micros INTEGER, -- NULL while no vendor has said what an answer cost
@@ -1142,3 +1143,5 @@ CREATE TABLE answer_runs (
   finished_at TEXT,
   PRIMARY KEY (project_id, id)
 ) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX answer_runs_by_job ON answer_runs (project_id, job_id);
+CREATE INDEX answer_runs_by_request ON answer_runs (project_id, request, id);

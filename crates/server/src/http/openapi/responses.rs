@@ -55,6 +55,11 @@ pub(super) fn describe(endpoint: &Endpoint, schemas: &mut Map<String, Value>) ->
         all.insert("304".to_owned(), unchanged);
     }
     success["headers"] = shown.into_iter().map(header).collect::<Map<_, _>>().into();
+    if endpoint.dry_run {
+        let mut estimate = success.clone();
+        estimate["description"] = "The result of a dry run; nothing was started".into();
+        all.insert("200".to_owned(), estimate);
+    }
     all.insert(meta.effect.status().to_string(), success);
     for code in codes(meta) {
         let status = code.status().to_string();
