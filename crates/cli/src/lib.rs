@@ -8,6 +8,7 @@ pub mod follow;
 pub mod login;
 pub mod mcp_install;
 pub mod output;
+mod overview;
 pub mod profile;
 pub mod verbs;
 

@@ -4,9 +4,14 @@
 use std::io::{IsTerminal as _, Write as _};
 
 use comfy_table::{ContentArrangement, Table};
+use searchwright_contract::{
+    Operation as _,
+    visibility::{GetOverview, Overview},
+};
+use serde::Deserialize as _;
 use serde_json::Value;
 
-use crate::exit::CliError;
+use crate::{exit::CliError, overview};
 
 /// Columns of the lists, as heading and member (or the path to one, as in a JSON Pointer).
 const COLUMNS: &[(&str, &[(&str, &str)])] = &[
@@ -123,6 +128,42 @@ const COLUMNS: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
+        "prompts.list",
+        &[
+            ("id", "id"),
+            ("prompt", "text"),
+            ("class", "class"),
+            ("mention rate", "window/mentionRate/value"),
+            ("answers", "window/mentionRate/denominator"),
+            ("standing", "window/gap"),
+            ("last answer", "latest/answerAt"),
+        ],
+    ),
+    (
+        "prompts.answers",
+        &[
+            ("id", "id"),
+            ("engine", "engine"),
+            ("surface", "surface"),
+            ("status", "status"),
+            ("asked", "askedAt"),
+            ("model", "servedModel"),
+            ("text", "text"),
+        ],
+    ),
+    (
+        "runs.list",
+        &[
+            ("id", "id"),
+            ("status", "status"),
+            ("trigger", "trigger"),
+            ("engines", "engines"),
+            ("samples", "samples"),
+            ("cost", "actualCost"),
+            ("created", "createdAt"),
+        ],
+    ),
+    (
         "webhooks.list",
         &[
             ("id", "id"),
@@ -208,12 +249,26 @@ pub fn print(name: &str, answer: &Value, json: bool) -> Result<(), CliError> {
             }
         }
         _ if answer.is_null() => eprintln!("done"),
+        _ if name == GetOverview::META.name => {
+            let shown = Overview::deserialize(answer).map_err(std::io::Error::from)?;
+            overview::write(&mut out, &shown)?;
+        }
         _ => record(&mut out, answer, 0)?,
     }
     Ok(())
 }
 
 fn table(columns: &[(&str, &str)], rows: &[Value]) -> Table {
+    let heads: Vec<&str> = columns.iter().map(|(heading, _)| *heading).collect();
+    let rows = rows.iter().map(|row| {
+        let member = |path: &str| row.pointer(&format!("/{path}")).unwrap_or(&Value::Null);
+        columns.iter().map(|(_, path)| cell(member(path))).collect()
+    });
+    cells(&heads, rows)
+}
+
+/// Returns a table of texts.
+pub(crate) fn cells(heads: &[&str], rows: impl Iterator<Item = Vec<String>>) -> Table {
     let mut table = Table::new();
     table
         .load_style(comfy_table::presets::NOTHING)
@@ -222,14 +277,8 @@ fn table(columns: &[(&str, &str)], rows: &[Value]) -> Table {
         // A pipe has no width: nothing is wrapped, so that lines are records.
         table.set_content_arrangement(ContentArrangement::Disabled);
     }
-    table.set_header(columns.iter().map(|(heading, _)| heading.to_uppercase()));
-    for row in rows {
-        table.add_row(
-            columns
-                .iter()
-                .map(|(_, member)| cell(row.pointer(&format!("/{member}")).unwrap_or(&Value::Null))),
-        );
-    }
+    table.set_header(heads.iter().map(|heading| heading.to_uppercase()));
+    table.add_rows(rows);
     table
 }
 

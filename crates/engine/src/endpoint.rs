@@ -263,7 +263,11 @@ where
 
 fn reply<O: Operation>(answer: O::Answer) -> Result<Reply> {
     let mut head = answer.head();
-    let status = if head.is_dry_run { 200 } else { O::META.effect.status() };
+    let status = if head.is_dry_run {
+        200
+    } else {
+        O::META.effect.status()
+    };
     if O::META.effect != Effect::Create && !O::META.effect.runs() {
         head.location = None;
     }

@@ -21,6 +21,7 @@ on_both!(
     precision_is_sampled_until_it_is_reached,
     changes_of_mentions_are_events,
     canceled_run_keeps_what_it_has,
+    question_of_a_worker_that_died_is_not_repeated,
 );
 
 const LIKED: &str =
@@ -87,7 +88,7 @@ async fn with_engine(database: &str, is_priced: bool) -> (Bench, Asked) {
     let router = axum::Router::new().fallback(engine).with_state(asked.clone());
     tokio::spawn(async move { axum::serve(listener, router).await });
     let allow = format!("allow_outbound=[\"provider={address}\"]");
-    let bench = Bench::on(database, &["worker.jobs=1", &allow]).await;
+    let bench = Bench::on(database, &["worker.jobs=2", &allow]).await;
     let mut settings = vec![
         ("baseUrl", format!("http://{address}/v1")),
         ("model", "m".to_owned()),
@@ -434,4 +435,35 @@ async fn canceled_run_keeps_what_it_has(database: &str) {
         assert!(run["finishedAt"].is_string(), "{run}");
     }
     assert_eq!(asked.count(), 1);
+}
+
+async fn question_of_a_worker_that_died_is_not_repeated(database: &str) {
+    let (bench, asked) = with_engine(database, true).await;
+    let stuck = prompt(&bench, "Is it stuck?").await;
+    let started = track(&bench, &stuck, json!({})).await.json();
+    while asked.count() == 0 {
+        tokio::task::yield_now().await;
+    }
+    // The lease ends, as it does when the process is killed, and another worker takes the job.
+    bench.clock.advance(10 * 60_000);
+    let job = until_ended(&bench, started["job"]["id"].as_str().unwrap()).await;
+    assert_eq!(job["status"], "failed", "{job}");
+    let run = get_run(&bench, &started).await;
+    assert_eq!(
+        (&run["status"], &run["outcomes"][0]["reason"]),
+        (&json!("failed"), &json!("uncertain")),
+        "{run}"
+    );
+    assert_eq!(asked.count(), 1);
+    let usage = bench.get("P/usage").await.json();
+    let spend = usage["spend"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|s| s["provider"] == "openai");
+    assert_eq!(
+        spend.unwrap()["uncertainCalls"],
+        1,
+        "it may have been paid for: {usage}"
+    );
 }
