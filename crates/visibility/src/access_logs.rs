@@ -202,6 +202,11 @@ const ASSISTANTS: [(&str, &str); 12] = [
     ("openai", "chatgpt"),
 ];
 
+/// Returns whether referrals are counted under this name.
+pub(crate) fn is_assistant(name: &str) -> bool {
+    ASSISTANTS.iter().any(|(_, assistant)| *assistant == name)
+}
+
 /// Returns the assistant that a visitor came from: by referrer, or by `utm_source` in the request.
 fn assistant(record: &LogRecord<'_>) -> Option<&'static str> {
     let rest = record
