@@ -327,7 +327,7 @@ fn sums_of_a_log_are_read_back() {
     let log = line("10.0.0.1", 1, "/a", "-", "GPTBot/1.2")
         + &line("10.0.9.1", 1, "/a", "-", "GPTBot/1.2")
         + &line("host", 1, "/a", "-", "GPTBot/1.2")
-        + &line("10.0.0.1", 2, "/a,\"b", "-", "ClaudeBot/1.0")
+        + &line("10.0.0.1", 2, "/a,\\\"b", "-", "ClaudeBot/1.0")
         + &line("10.0.0.1", 31, "/c", "-", "ClaudeBot/1.0")
         + &line("10.0.0.1", 2, "/a?x=1", "https://chatgpt.com/", "Mozilla/5.0");
     let mut counter = LogCounter::new(ranges);
@@ -337,7 +337,7 @@ fn sums_of_a_log_are_read_back() {
         lines,
         [
             "2026-11-01,visit,GPTBot,/a,3,0,1,1",
-            "2026-11-02,visit,ClaudeBot,\"/a,\"\"b\",1,0,,",
+            "2026-11-02,visit,ClaudeBot,\"/a,\\\"\"b\",1,0,,",
             "2026-11-02,referral,chatgpt,/a,1,,,"
         ],
         "the 31st of November is no day"
@@ -352,7 +352,7 @@ fn sums_of_a_log_are_read_back() {
     let second = &report.rows[1];
     assert_eq!(
         (&*second.actor, &*second.item, second.verified),
-        ("ClaudeBot", "/a,\"b", None)
+        ("ClaudeBot", "/a,\\\"b", None)
     );
     let bad = format!(
         "{}\n2026-11-01,visit,Nobody,/a,1,,,\n2026-11-01,look,GPTBot,/a,1,,,\n2026-11-01,visit,GPTBot,a,1,,,\n2026-11-01,referral,GPTBot,/a,1,,,\n",
