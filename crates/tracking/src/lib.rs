@@ -4,8 +4,10 @@ mod analysis;
 mod days;
 pub mod engines;
 pub mod overview;
+mod period;
 pub mod reanalysis;
 pub mod recording;
+pub mod reports;
 mod setup;
 mod tracked_brands;
 

@@ -75,6 +75,7 @@ mod smuggling;
 mod unchanged;
 mod usage;
 mod visibility;
+mod visibility_reports;
 mod vitals;
 mod webhook_receivers;
 mod webhooks;
