@@ -213,7 +213,8 @@ pub fn print(name: &str, answer: &Value, json: bool) -> Result<(), CliError> {
     Ok(())
 }
 
-fn table(columns: &[(&str, &str)], rows: &[Value]) -> Table {
+/// Returns a table of rows.
+pub(crate) fn table(columns: &[(&str, &str)], rows: &[Value]) -> Table {
     let mut table = Table::new();
     table
         .load_style(comfy_table::presets::NOTHING)

@@ -44,8 +44,8 @@ operation! {
     /// Encoding (UTF-8, UTF-16 with a byte order mark), delimiter and format are detected from the file. A row replaces the
     /// stored one about the same day or period and the same page, query, country, device or agent, so that a file may be
     /// imported twice. Rows that are faulty, or about another website, are skipped and listed. Tables without dates, such as
-    /// the pages of Search Console, need `from` and `to`: the first and last day that were selected in the report. Over HTTP the
-    /// file may be sent as the body (`Content-Type: text/csv`). At most 16 MiB and 100,000 rows.
+    /// the pages of Search Console, need `from` and `to`: the first and last day that were selected in the report. Over HTTP a
+    /// file with dates may be sent as the body (`Content-Type: text/csv`). At most 16 MiB and 100,000 rows.
     ImportReport {
         project;
         /// The file: its text, or a `data:` URL (RFC 2397) with its bytes in base64.

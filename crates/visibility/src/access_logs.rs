@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 pub use self::{
     lines::{LineBuffer, MAX_LINE_BYTES},
     parse::{LogRecord, parse_line},
-    ranges::AgentRanges,
+    ranges::{AgentRanges, parse_networks},
 };
 use crate::agents::find_agent;
 

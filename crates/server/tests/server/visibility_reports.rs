@@ -120,9 +120,7 @@ async fn reports_of_search_console_are_read_back(database: &str) {
         "Country,Impressions\nUnited States,40\nGermany,\n",
         "\u{feff}Device,Impressions\nMobile,30\nDesktop,0\n",
     ] {
-        let query = format!("P/visibility/reports/import?from={from}&to={to}");
-        let answer = bench.call("POST", &query).body("text/csv", table).send().await;
-        assert_eq!(answer.status, 200, "{answer:?}");
+        import(&bench, json!({ "file": table, "from": from, "to": to })).await;
     }
     let reports = read(&bench, "").await;
     let report = &reports["searchConsoleAi"];
