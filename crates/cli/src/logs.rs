@@ -107,7 +107,8 @@ impl ImportLogs {
             )
             .hint("known are the combined and common formats of Apache and nginx, and JSON lines with a time, a path and a user agent"));
         }
-        let is_sent = !self.dry_run && (self.project.is_some() || connection.profile.is_some());
+        let is_named = self.project.as_deref().is_some_and(|id| !id.is_empty());
+        let is_sent = !self.dry_run && (is_named || connection.profile.is_some());
         let sent = if is_sent {
             Some(self.send(connection, &report).await?)
         } else {

@@ -74,7 +74,7 @@ pub async fn import(
         rows: parsed.read,
         added: written.added,
         replaced: written.replaced,
-        unchanged: count - written.added - written.replaced,
+        unchanged: count.saturating_sub(written.added + written.replaced),
         skipped: parsed.skipped,
         skipped_rows: skipped.collect(),
         from: first.map(format_day),

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::ReportRefusal;
+use super::refusal::ReportRefusal;
 
 /// Signatures of files that people mistake for CSV: ZIP and workbooks, old workbooks, gzip, PDF.
 const ARCHIVES: [&[u8]; 4] = [b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"\x1f\x8b", b"%PDF"];

@@ -1,9 +1,10 @@
 //! Headers of files.
 
-use super::{Dimension, ReportFormat, ReportRefusal, fields, log_rows};
-
-/// Known headers, as people are told.
-pub(super) const KNOWN_HEADERS: &str = "of Bing: Date, Citations, Cited Pages | Page or URL, Citations | Grounding Query, Citations, each with or without Date; of Search Console: Date, Impressions | Top pages or Page, Impressions | Country, Impressions | Device, Impressions; of an access log: date,kind,name,page,count,errors,verified,forged";
+use super::{
+    fields, log_rows,
+    records::{Dimension, ReportFormat},
+    refusal::ReportRefusal,
+};
 
 /// Lines from the beginning among which the header is looked for.
 const HEADER_LINES: usize = 10;

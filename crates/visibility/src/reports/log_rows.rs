@@ -11,7 +11,8 @@ use crate::{
 };
 
 use super::{
-    Dimension, ReportRow, SkipReason, fields,
+    fields,
+    records::{Dimension, ReportRow, SkipReason},
     rows::{Fields, RowContext, RowFault, count, field, item_text, optional_count},
 };
 

@@ -7,12 +7,15 @@ use url::Url;
 use crate::overview::DayRange;
 
 use super::{
-    Dimension, MAX_ITEM_BYTES, MAX_ROWS, MAX_SKIPPED, ParsedReport, ReportContext, ReportFormat,
-    ReportRefusal, ReportRow, SkipReason, SkippedRow,
     cells::{DateOrder, date_order, parse_count, parse_date},
     fields,
     layout::{Table, next_line},
     log_rows,
+    records::{
+        Dimension, MAX_ITEM_BYTES, MAX_ROWS, MAX_SKIPPED, ParsedReport, ReportContext, ReportFormat,
+        ReportRow, SkipReason, SkippedRow,
+    },
+    refusal::ReportRefusal,
 };
 
 /// First day that a row may be about: 2000-01-01.
