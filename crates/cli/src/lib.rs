@@ -6,6 +6,7 @@ pub mod exit;
 pub mod export;
 pub mod follow;
 pub mod login;
+pub mod logs;
 pub mod mcp_install;
 pub mod output;
 mod overview;

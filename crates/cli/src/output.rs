@@ -258,7 +258,8 @@ pub fn print(name: &str, answer: &Value, json: bool) -> Result<(), CliError> {
     Ok(())
 }
 
-fn table(columns: &[(&str, &str)], rows: &[Value]) -> Table {
+/// Returns a table of rows.
+pub(crate) fn table(columns: &[(&str, &str)], rows: &[Value]) -> Table {
     let heads: Vec<&str> = columns.iter().map(|(heading, _)| *heading).collect();
     let rows = rows.iter().map(|row| {
         let member = |path: &str| row.pointer(&format!("/{path}")).unwrap_or(&Value::Null);

@@ -41,6 +41,7 @@ pub mod products;
 pub mod projects;
 pub mod prompts;
 pub mod rechecks;
+pub mod reports;
 pub mod runs;
 pub mod shape;
 pub mod usage;
@@ -143,6 +144,8 @@ macro_rules! operations {
             runs::TrackPrompt => "prompts.track" POST "/projects/{projectId}/visibility/prompts/{promptId}/track" -> runs::RunStarted, VisibilityTrack, Spend, Outbound, [NotFound, QuotaExceeded, InvalidState, ProviderNotConfigured];
             runs::ListRuns => "runs.list" GET "/projects/{projectId}/visibility/runs" -> $crate::List<runs::Run>, VisibilityRead, Read, Local, [InvalidCursor];
             runs::GetRun => "runs.get" GET "/projects/{projectId}/visibility/runs/{runId}" -> runs::Run, VisibilityRead, Read, Local, [NotFound];
+            reports::GetReports => "reports.get" GET "/projects/{projectId}/visibility/reports" -> reports::Reports, VisibilityRead, Read, Local, [];
+            reports::ImportReport => "reports.import" POST "/projects/{projectId}/visibility/reports/import" -> reports::ImportedReport, VisibilityWrite, Import, Local, [];
 
             brand::GetBrand => "brand.get" GET "/projects/{projectId}/brand" -> brand::Brand, BrandRead, Read, Local, [];
             brand::UpdateBrand => "brand.update" PATCH "/projects/{projectId}/brand" -> brand::Brand, BrandWrite, Change, Local, [AlreadyExists, InvalidState, PreconditionFailed, TooManyItems];

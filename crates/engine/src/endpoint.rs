@@ -8,7 +8,7 @@ use searchwright_contract::{
     Answer as _, Effect, Head, Meta, Operation, Problem, activity, answers, audits, autopilot, brand,
     competitors, ctas, diffs, events, faqs, integrations, issues, jobs, keywords, me, occurrences,
     operation::{answer_schema, input_schema},
-    operations, pages, posts, products, projects, prompts, rechecks, runs,
+    operations, pages, posts, products, projects, prompts, rechecks, reports, runs,
     shape::Shape,
     usage, visibility, webhooks,
 };

@@ -7,6 +7,7 @@ use searchwright_cli::{
     CliError, Exit,
     export::{self, ExportAudit},
     login::{self, LoginCommand},
+    logs::LogsCommand,
     mcp_install::InstallMcp,
     profile::{Connection, ProfileCommand},
     verbs,
@@ -89,6 +90,11 @@ pub enum ServerCommand {
     Logout,
     /// Show the credential in use, and the projects that it can access.
     Whoami,
+    /// Access logs of the web server: visits of AI agents, referrals from AI assistants.
+    Logs {
+        #[command(subcommand)]
+        command: LogsCommand,
+    },
     /// MCP: make this server known to the clients of this user.
     Mcp {
         #[command(subcommand)]
@@ -243,6 +249,7 @@ pub async fn run(command: ServerCommand, cli: &Cli) -> Result<Exit, CliError> {
         ServerCommand::Login(command) => command.run(&cli.connection).await,
         ServerCommand::Logout => login::logout(&cli.connection).await,
         ServerCommand::Whoami => login::whoami(&cli.connection, cli.json).await,
+        ServerCommand::Logs { command } => command.run(&cli.connection, cli.json).await,
         ServerCommand::Mcp {
             command: McpCommand::Install(install),
         } => install.run(&cli.connection, cli.json).await,

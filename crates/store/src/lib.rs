@@ -48,6 +48,7 @@ pub mod prompts;
 pub mod providers;
 pub mod publications;
 pub mod rechecks;
+pub mod reports;
 pub mod seal;
 pub mod second_factors;
 pub mod sessions;

@@ -5,10 +5,12 @@ mod days;
 pub mod engines;
 mod mention_changes;
 pub mod overview;
+mod period;
 pub mod reanalysis;
 pub mod recording;
 mod run_budget;
 mod run_figures;
+pub mod reports;
 mod setup;
 mod tracked_brands;
 

@@ -9,11 +9,11 @@ use searchwright_contract::{
     prompts::{PromptClass, PromptStatus, PromptWindow},
     visibility::{
         CitedSource, GapCount, GapLabel, GetOverview, Grade, IntervalMethod, Kpi, KpiChange, Kpis, Overview,
-        OverviewPeriod, Period, PromptSummary, Rate, TrackedBrand, TrendDay, Verdict,
+        OverviewPeriod, PromptSummary, Rate, TrackedBrand, TrendDay, Verdict,
     },
     wire_name,
 };
-use searchwright_failure::{Result, fault};
+use searchwright_failure::Result;
 use searchwright_store::{
     Tx,
     access::ProjectScope,
@@ -23,50 +23,22 @@ use searchwright_store::{
 };
 use searchwright_visibility::{
     cells::Tally,
-    overview::{self as figures, DayRange, OverviewInput, PromptInfo, RollupRow, SeriesInfo},
+    overview::{self as figures, OverviewInput, PromptInfo, RollupRow, SeriesInfo},
     prompts as rules,
     statistics::{self, Cluster},
 };
 
 use crate::{
-    ProjectDays, TrackedBrands, analysis::source_class, days::format_day, parse_day, recording::read_cell,
+    ProjectDays, TrackedBrands,
+    analysis::source_class,
+    days::format_day,
+    period::{PeriodRequest, wanted_period},
+    recording::read_cell,
     setup::setup_progress,
 };
 
 /// Days of the window of a prompt.
 const WINDOW_DAYS: i32 = 28;
-
-/// Returns the period of a request.
-fn period(operation: &GetOverview, today: i32) -> Result<DayRange> {
-    let (from, to) = match (&operation.from, &operation.to, operation.period) {
-        (None, None, period) => {
-            let days = match period.unwrap_or(Period::TwentyEightDays) {
-                Period::SevenDays => 7,
-                Period::FourteenDays => 14,
-                Period::TwentyEightDays => 28,
-                Period::ThirtyDays => 30,
-                Period::NinetyDays => 90,
-                Period::TwelveMonths => 365,
-            };
-            (today - days + 1, today)
-        }
-        (Some(from), Some(to), None) => (parse_day("from", from)?, parse_day("to", to)?),
-        (Some(_), Some(_), Some(_)) => {
-            let why = "stands beside from and to; give either";
-            return Err(fault("/period", "conflict", why));
-        }
-        (None, _, _) => return Err(fault("/from", "required", "is needed beside to")),
-        (_, None, _) => return Err(fault("/to", "required", "is needed beside from")),
-    };
-    if to < from {
-        return Err(fault("/to", "out_of_range", "is before from"));
-    }
-    if to - from >= figures::MAX_PERIOD_DAYS {
-        let why = format!("is more than {} days after from", figures::MAX_PERIOD_DAYS);
-        return Err(fault("/to", "out_of_range", why));
-    }
-    Ok(DayRange { from, to })
-}
 
 /// Rows of the database from which figures are computed.
 struct Stored {
@@ -84,7 +56,12 @@ pub async fn overview(
 ) -> Result<Overview> {
     let project = projects::get(tx, scope).await?;
     let days = ProjectDays::new(&project.timezone)?;
-    let period = period(operation, days.day(now))?;
+    let wanted = PeriodRequest {
+        period: operation.period,
+        from: operation.from.as_deref(),
+        to: operation.to.as_deref(),
+    };
+    let period = wanted_period(wanted, days.day(now))?;
     let previous = period.previous();
     let brands = TrackedBrands::load(tx, scope, &project).await?;
     let all = PromptId::MIN..=PromptId::MAX;

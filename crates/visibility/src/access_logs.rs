@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 pub use self::{
     lines::{LineBuffer, MAX_LINE_BYTES},
     parse::{LogRecord, parse_line},
-    ranges::AgentRanges,
+    ranges::{AgentRanges, parse_networks},
 };
 use crate::agents::find_agent;
 
@@ -201,6 +201,11 @@ const ASSISTANTS: [(&str, &str); 12] = [
     ("meta.ai", "meta_ai"),
     ("openai", "chatgpt"),
 ];
+
+/// Returns whether referrals are counted under this name.
+pub(crate) fn is_assistant(name: &str) -> bool {
+    ASSISTANTS.iter().any(|(_, assistant)| *assistant == name)
+}
 
 /// Returns the assistant that a visitor came from: by referrer, or by `utm_source` in the request.
 fn assistant(record: &LogRecord<'_>) -> Option<&'static str> {

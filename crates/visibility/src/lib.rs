@@ -22,6 +22,7 @@ pub mod overview;
 mod phrases;
 pub mod prompts;
 pub mod refusal;
+pub mod reports;
 pub mod sentiment;
 pub mod sources;
 pub mod statistics;

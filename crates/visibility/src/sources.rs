@@ -143,6 +143,12 @@ pub struct ClassifiedSource {
 }
 
 impl BrandMatcher {
+    /// Returns whether a host, in lower case, is a domain of the own brand or below one.
+    pub fn owns_host(&self, host: &str) -> bool {
+        let mut owners = self.domain_owners(host).iter();
+        owners.any(|owner| self.brands[*owner].is_own)
+    }
+
     /// Classifies a source.
     pub fn classify_source(&self, citation: &Citation) -> ClassifiedSource {
         let owners = self.domain_owners(&citation.domain);

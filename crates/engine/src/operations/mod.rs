@@ -30,6 +30,7 @@ mod projects;
 mod prompts;
 mod publishing;
 mod rechecks;
+mod reports;
 pub(crate) mod runs;
 mod usage;
 mod visibility;

@@ -4,6 +4,7 @@
 
 mod program;
 
+mod access_logs;
 mod admin;
 mod audit;
 mod calls;

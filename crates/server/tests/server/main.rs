@@ -76,6 +76,7 @@ mod unchanged;
 mod usage;
 mod visibility;
 mod visibility_runs;
+mod visibility_reports;
 mod vitals;
 mod webhook_receivers;
 mod webhooks;

@@ -1152,3 +1152,29 @@ CREATE TABLE answer_runs (
 );
 CREATE UNIQUE INDEX answer_runs_by_job ON answer_runs (project_id, job_id);
 CREATE INDEX answer_runs_by_request ON answer_runs (project_id, request, id);
+
+-- Rows of reports of vendors and of access logs.
+CREATE TABLE report_rows (
+  project_id UUID NOT NULL REFERENCES projects (id),
+  source TEXT NOT NULL,
+  dimension TEXT NOT NULL,
+  last_day BIGINT NOT NULL, -- since 1970-01-01, as the vendor or the log counts days
+  first_day BIGINT NOT NULL, -- the same day, unless an export is about a period as a whole
+  actor TEXT COLLATE "C" NOT NULL, -- agent or assistant; empty in reports of vendors
+  item TEXT COLLATE "C" NOT NULL, -- page, query, country or device; empty for the whole website
+  amount BIGINT NOT NULL,
+  cited_pages BIGINT,
+  errors BIGINT,
+  verified BIGINT,
+  forged BIGINT,
+  PRIMARY KEY (project_id, source, dimension, last_day, first_day, actor, item)
+);
+
+-- The last import of each kind of report.
+CREATE TABLE report_imports (
+  project_id UUID NOT NULL REFERENCES projects (id),
+  source TEXT NOT NULL,
+  newest_day BIGINT NOT NULL,
+  imported_at TIMESTAMPTZ NOT NULL,
+  PRIMARY KEY (project_id, source)
+);

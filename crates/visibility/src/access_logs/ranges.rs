@@ -6,9 +6,60 @@ use std::{
 };
 
 use ipnet::IpNet;
+use serde::Deserialize;
 
 use super::Verification;
 use crate::agents::agents;
+
+/// Largest number of networks of a file.
+const MAX_NETWORKS: usize = 100_000;
+
+/// File of a vendor, as OpenAI, Google, Microsoft and Perplexity publish it.
+#[derive(Deserialize)]
+struct PublishedRanges {
+    prefixes: Vec<PublishedPrefix>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct PublishedPrefix {
+    ipv4_prefix: Option<String>,
+    ipv6_prefix: Option<String>,
+}
+
+/// Parses the address ranges that a vendor publishes: JSON with `prefixes`, each with an `ipv4Prefix` or an `ipv6Prefix`; or a
+/// network or an address a line, with comments behind `#`.
+pub fn parse_networks(text: &str) -> Result<Vec<IpNet>, String> {
+    let text = text.trim_start_matches('\u{feff}').trim();
+    let networks: Vec<String> = if text.starts_with('{') {
+        let published: PublishedRanges =
+            serde_json::from_str(text).map_err(|e| format!("is no list of prefixes: {e}"))?;
+        let prefixes = published.prefixes.into_iter();
+        prefixes
+            .flat_map(|prefix| [prefix.ipv4_prefix, prefix.ipv6_prefix])
+            .flatten()
+            .collect()
+    } else {
+        let lines = text
+            .lines()
+            .map(|line| line.split('#').next().unwrap_or_default().trim());
+        lines.filter(|line| !line.is_empty()).map(str::to_owned).collect()
+    };
+    if networks.is_empty() {
+        return Err("has no network".to_owned());
+    }
+    if networks.len() > MAX_NETWORKS {
+        return Err(format!("has more than {MAX_NETWORKS} networks"));
+    }
+    let parse = |network: &String| {
+        let shown = || format!("{:?} is no network", network.chars().take(50).collect::<String>());
+        let parsed = network.parse::<IpNet>().ok();
+        parsed
+            .or_else(|| network.parse::<IpAddr>().ok().map(IpNet::from))
+            .ok_or_else(shown)
+    };
+    networks.iter().map(parse).collect()
+}
 
 /// Addresses from a first to a last one, IPv4 as mapped IPv6.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -85,6 +85,22 @@ fn forged_agents_are_seen() {
 }
 
 #[test]
+fn published_ranges() {
+    let json = r#"{"creationTime":"2026-11-28","prefixes":[{"ipv4Prefix":"10.0.0.0/24"},{"ipv6Prefix":"2001:db8::/32"}]}"#;
+    let expected: Vec<ipnet::IpNet> = vec!["10.0.0.0/24".parse().unwrap(), "2001:db8::/32".parse().unwrap()];
+    assert_eq!(parse_networks(json).unwrap(), expected);
+    let lines = "# ranges\n10.0.0.0/24\n\n2001:db8::/32 # v6\n";
+    assert_eq!(parse_networks(lines).unwrap(), expected);
+    assert_eq!(
+        parse_networks("10.0.0.7").unwrap(),
+        ["10.0.0.7/32".parse().unwrap()]
+    );
+    for bad in ["", "{}", "{\"prefixes\":[]}", "<html>", "10.0.0.0/99"] {
+        assert!(parse_networks(bad).is_err(), "{bad}");
+    }
+}
+
+#[test]
 fn hostile_lines() {
     let long = "x".repeat(1 << 20);
     let escape =
