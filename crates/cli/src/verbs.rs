@@ -159,6 +159,7 @@ fn about(resource: &str) -> &'static str {
         "autopilot" => "Settings of the autopilot",
         "visibility" => "Visibility of the brand in the answers of AI assistants",
         "prompts" => "Tracked prompts and the answers to them",
+        "names" => "Names in answers that no tracked brand covers",
         "brand" => "Brand profile: names, domains, tone of voice",
         "products" => "Products of the brand",
         "competitors" => "Competitors of the brand",

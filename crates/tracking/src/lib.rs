@@ -2,8 +2,12 @@
 
 mod analysis;
 mod days;
+pub mod disputes;
 pub mod engines;
+mod facts;
+pub mod names;
 pub mod overview;
+pub mod prompt_ideas;
 pub mod reanalysis;
 pub mod recording;
 mod setup;
