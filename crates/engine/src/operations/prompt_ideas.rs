@@ -1,16 +1,16 @@
 //! Suggestions of prompts.
 
-use searchwright_contract::prompt_ideas::{SuggestPrompts, SuggestedPrompt, SuggestedPrompts};
+use searchwright_contract::{
+    projects::Project,
+    prompt_ideas::{SuggestPrompts, SuggestedPrompt, SuggestedPrompts},
+};
 use searchwright_store::{
     Tx, projects,
     prompts::{self, NewPrompt},
 };
 use searchwright_tracking::{TrackedBrands, prompt_ideas};
 
-use super::{
-    keyword_arguments::country_code,
-    prompts::{already_exists, refuse_more, text_key},
-};
+use super::prompts::{already_exists, refuse_more, text_key};
 use crate::{Engine, call::Call, endpoint::Handle, failure::Result};
 
 /// Suggestions unless the caller names another number.
@@ -30,22 +30,21 @@ impl Handle<SuggestPrompts> for Engine {
         if saves {
             refuse_more(tx, call, suggested.data.len() as u64).await?;
             for prompt in &mut suggested.data {
-                save(call, tx, prompt).await?;
+                save(call, tx, &project, prompt).await?;
             }
         }
         Ok(suggested)
     }
 }
 
-async fn save(call: &Call, tx: &mut Tx, suggested: &mut SuggestedPrompt) -> Result<()> {
-    let access = call.project()?;
-    let country = country_code(None, &access.country)?;
+async fn save(call: &Call, tx: &mut Tx, project: &Project, suggested: &mut SuggestedPrompt) -> Result<()> {
+    let country = project.country.clone().unwrap_or_default();
     let id = call.engine.clock.id();
     let new = NewPrompt {
         id,
-        text_key: text_key([&suggested.text, &access.language, &country, "", ""]),
+        text_key: text_key([&suggested.text, &project.language, &country, "", ""]),
         text: suggested.text.clone(),
-        language: access.language.clone(),
+        language: project.language.clone(),
         country,
         city: None,
         persona: None,
