@@ -52,7 +52,7 @@ pub struct NamePlace {
     pub key: String,
 }
 
-/// What a prompt says about a name.
+/// Details of a name in the answers to a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundName {
     /// Prompt.
@@ -215,7 +215,7 @@ pub async fn list(
     .await
 }
 
-/// Returns what prompts say about names, for each key in the same order.
+/// Returns the details of names by prompt, for each key in the same order.
 pub async fn list_found(tx: &mut Tx, scope: ProjectScope, keys: &[String]) -> Result<Vec<Vec<FoundName>>> {
     sql("SELECT prompt_id, found FROM prompt_names WHERE project_id = $1 AND name_key = $2 ORDER BY prompt_id")
         .bind(scope.project())

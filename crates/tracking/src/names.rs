@@ -164,7 +164,7 @@ pub async fn list(
     Ok(page)
 }
 
-/// Joins what the prompts say about a name.
+/// Joins the details of a name.
 fn detailed(brands: &TrackedBrands, row: InboxName, found: Vec<FoundName>) -> Result<UnknownName> {
     let mut sum: Option<NameCount> = None;
     let mut prompts: HashMap<String, PromptId> = HashMap::new();
