@@ -160,6 +160,7 @@ fn about(resource: &str) -> &'static str {
         "visibility" => "Visibility of the brand in the answers of AI assistants",
         "prompts" => "Tracked prompts and the answers to them",
         "reports" => "Own numbers: reports of Bing and Google, and access logs",
+        "names" => "Names in answers that no tracked brand covers",
         "brand" => "Brand profile: names, domains, tone of voice",
         "products" => "Products of the brand",
         "competitors" => "Competitors of the brand",

@@ -137,6 +137,31 @@ operation! {
     }
 }
 
+operation! {
+    /// Corrects one brand in an answer: a mention that is wrong, or one that was missed. It counts at once and stays when answers
+    /// are analysed again.
+    ///
+    /// `mentioned: null` withdraws the correction. The automatic result stays in `mentions`; corrections stand in `overrides`. A
+    /// mention that was missed counts without position and sentiment. Only answers with status `ok` can be corrected.
+    DisputeMention {
+        project;
+        /// Id of the prompt.
+        #[schemars(example = &"01936f34-0d5e-7a52-8c11-2b6f5a1c2b4c")]
+        prompt_id: String,
+        /// Id of the answer.
+        #[schemars(example = &"01936f36-3c7a-7b52-8c11-5a1c2b4c0d5e")]
+        answer_id: String,
+        /// The brand: `own`, or the id of a competitor.
+        #[schemars(length(min = 1, max = 64), example = &"own")]
+        brand: String,
+        /// Whether the answer mentions the brand; `null` withdraws the correction. Required.
+        mentioned: Patch<bool>,
+        /// Reason, for people.
+        #[schemars(length(min = 1, max = 500), example = &"it means the bird")]
+        reason: Option<String>,
+    }
+}
+
 /// An answer that was copied by hand.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -210,8 +235,12 @@ pub struct EngineAnswer {
     pub asked_at: Instant,
     /// Text.
     pub text: String,
-    /// Brands in the text, by position.
+    /// Brands in the text, by position, as the rules found them.
     pub mentions: Vec<Mention>,
+    /// Whether a person has corrected a brand.
+    pub disputed: bool,
+    /// Corrections by people, which count instead of the result of the rules.
+    pub overrides: Vec<MentionOverride>,
     /// Sources, in the order of the answer. Retrieved ones that it does not cite are marked.
     pub citations: Vec<Citation>,
     /// Whether its sources can be seen at all.
@@ -223,6 +252,26 @@ pub struct EngineAnswer {
     /// Version of the method by which mentions were found.
     #[schemars(example = &"mention-v1")]
     pub method: String,
+}
+
+impl Answer for EngineAnswer {}
+
+/// Correction of a brand in an answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MentionOverride {
+    /// Name of the brand.
+    pub brand: String,
+    /// Id of the competitor; `null` for the own brand.
+    pub competitor_id: Option<ItemId>,
+    /// Whether the answer mentions it.
+    pub mentioned: bool,
+    /// Reason.
+    pub reason: Option<String>,
+    /// Name of the person, the key or the application that made it.
+    pub by: String,
+    /// Time at which it was made.
+    pub at: Instant,
 }
 
 /// A brand in an answer.
@@ -274,6 +323,8 @@ pub struct Citation {
     pub title: Option<String>,
     /// Owner.
     pub class: SourceClass,
+    /// Id of the competitor that owns it.
+    pub competitor_id: Option<ItemId>,
     /// Kind of website, such as `editorial`, `reviews` or `social`; `null` for own and competitors' ones.
     #[serde(rename = "type")]
     pub kind: Option<String>,

@@ -260,6 +260,7 @@ record_kinds! {
     Competitor "(SELECT project_id, id FROM brand_items WHERE resource = 'competitors')" "competitor";
     Faq "(SELECT project_id, id FROM brand_items WHERE resource = 'faqs')" "faq";
     Prompt "prompts" "prompt";
+    Answer "answers" "answer";
     Run "answer_runs" "run";
     Cta "(SELECT project_id, id FROM brand_items WHERE resource = 'ctas')" "cta";
 }

@@ -2,7 +2,7 @@
 
 use searchwright_contract::{
     Instant,
-    answers::{AnswerStatus, Citation, Engine, EngineAnswer, Mention, Surface},
+    answers::{AnswerStatus, Citation, Engine, EngineAnswer, Mention, MentionOverride, Surface},
     ids::{AnswerId, PromptId, RunId},
 };
 use serde::{Deserialize, Serialize};
@@ -121,6 +121,10 @@ pub struct StoredAnswer {
     pub source: AnswerSource,
     /// Result of the analysis.
     pub analysis: AnswerAnalysis,
+    /// Corrections by people.
+    pub overrides: Vec<MentionOverride>,
+    /// Number of changes of these.
+    pub override_changes: u64,
 }
 
 impl From<StoredAnswer> for EngineAnswer {
@@ -139,6 +143,8 @@ impl From<StoredAnswer> for EngineAnswer {
             asked_at: stored.asked_at,
             text: stored.text,
             mentions: stored.analysis.mentions,
+            disputed: !stored.overrides.is_empty(),
+            overrides: stored.overrides,
             citations: stored.analysis.citations,
             citations_observable: stored.analysis.citations_observable,
             latency_ms: stored.source.latency_ms,
@@ -175,14 +181,16 @@ fn read_answer(c: &mut Cells<'_>) -> Result<StoredAnswer> {
         text: c.take()?,
         source: c.take_json()?,
         analysis: c.take_json()?,
+        overrides: c.take_json()?,
+        override_changes: c.take()?,
     })
 }
 
 macro_rules! select {
     ($after:literal) => {
         concat!(
-            "SELECT id, prompt_id, run_id, series_id, engine, surface, status, day, asked_at, text, source, analysis FROM answers
-             WHERE project_id = $1 AND ",
+            "SELECT id, prompt_id, run_id, series_id, engine, surface, status, day, asked_at, text, source, analysis, overrides,
+               override_changes FROM answers WHERE project_id = $1 AND ",
             $after
         )
     };
@@ -241,11 +249,12 @@ pub async fn insert(tx: &mut Tx, scope: ProjectScope, answers: &[StoredAnswer], 
             (&answer.text).into(),
             Json::encode(&answer.source)?.into(),
             Json::encode(&answer.analysis)?.into(),
+            Json::encode(&answer.overrides)?.into(),
         ]);
     }
     sql("INSERT INTO answers (project_id, created_at, id, prompt_id, run_id, series_id, engine, surface, status, day, asked_at, text,
-           source, analysis)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)")
+           source, analysis, overrides, override_changes)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, 0)")
     .bind(scope.project())
     .bind(now)
     .execute_each(tx, rows)
@@ -363,12 +372,38 @@ pub async fn count_of_run(tx: &mut Tx, scope: ProjectScope, run: RunId) -> Resul
         .await
 }
 
-/// Counts the answers to a prompt.
-pub async fn count_of_prompt(tx: &mut Tx, scope: ProjectScope, prompt: PromptId) -> Result<u64> {
-    sql("SELECT count(*) FROM answers WHERE project_id = $1 AND prompt_id = $2")
+/// State of the answers to a prompt: it differs after a new answer and after a correction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AnswersState {
+    /// Answers.
+    pub answers: u64,
+    /// Changes of their corrections.
+    pub override_changes: u64,
+}
+
+/// Returns the state of the answers to a prompt.
+pub async fn state_of_prompt(tx: &mut Tx, scope: ProjectScope, prompt: PromptId) -> Result<AnswersState> {
+    sql(
+        "SELECT count(*), CAST(COALESCE(sum(override_changes), 0) AS BIGINT) FROM answers
+         WHERE project_id = $1 AND prompt_id = $2",
+    )
+    .bind(scope.project())
+    .bind(prompt)
+    .fetch_one(tx, |c| {
+        Ok(AnswersState {
+            answers: c.take()?,
+            override_changes: c.take()?,
+        })
+    })
+    .await
+}
+
+/// Returns an answer; [`Error::Missing`](crate::Error::Missing) if the project has none of this id.
+pub async fn get(tx: &mut Tx, scope: ProjectScope, id: AnswerId) -> Result<StoredAnswer> {
+    sql(select!("id = $2"))
         .bind(scope.project())
-        .bind(prompt)
-        .fetch_one(tx, |c| c.take())
+        .bind(id)
+        .fetch_one(tx, read_answer)
         .await
 }
 

@@ -1,15 +1,16 @@
 //! Analysis of one answer: brands, sources and sentiment, in the form in which they are stored and counted.
 
 use searchwright_contract::{
-    answers::{AnswerStatus, Citation, Engine, Mention, Sentiment, SourceClass, Span},
+    answers::{AnswerStatus, Citation, Mention, Sentiment, SourceClass, Span},
     wire_name,
 };
 use searchwright_store::answers::{AnswerAnalysis, AnswerSource, GivenCitation};
 use searchwright_visibility::{
     answer_text::AnswerText,
-    cells::{self, AnalysedAnswer, BrandSentiment, Facts},
+    cells,
     citations::{CitationUse, Citations, SourceLink},
     mentions::{self, AnswerMentions, MENTION_VERSION, MatchedAnswer},
+    names::UnknownName,
     prompts::PromptClass,
     sentiment::SentimentLabel,
     sources,
@@ -42,8 +43,6 @@ impl<'a> AskedPrompt<'a> {
 /// An answer to be analysed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RawAnswer<'a> {
-    /// Engine.
-    pub(crate) engine: Engine,
     /// Outcome; `None` if only the text tells whether the engine refused.
     pub(crate) status: Option<AnswerStatus>,
     /// Text.
@@ -52,12 +51,13 @@ pub(crate) struct RawAnswer<'a> {
     pub(crate) source: &'a AnswerSource,
 }
 
-/// Result: to be stored, and to be counted.
+/// Result, to be stored.
 #[derive(Debug)]
 pub(crate) struct Analysed {
     pub(crate) status: AnswerStatus,
     pub(crate) analysis: AnswerAnalysis,
-    pub(crate) facts: Facts,
+    /// Names that no brand covers, of an answer that counts.
+    pub(crate) names: Vec<UnknownName>,
 }
 
 /// Analyses an answer.
@@ -71,36 +71,22 @@ pub(crate) fn analyse(brands: &TrackedBrands, prompt: AskedPrompt<'_>, raw: RawA
         .iter()
         .map(|found| mention(brands, &matched, found))
         .collect();
-    let scores = found.mentions.iter().zip(&mentions);
-    let sentiments: Vec<BrandSentiment> = scores
-        .filter_map(|(found, mention)| {
-            Some(BrandSentiment {
-                score: mention.sentiment_score?,
-                brand: found.brand.clone(),
-            })
-        })
-        .collect();
     let sources = collect_sources(brands, &text, raw.source.citations.as_deref());
     let observable = raw.source.citations.is_some() || !sources.is_empty();
-    let is_counted = status == AnswerStatus::Ok;
-    let facts = Facts::from_answer(&AnalysedAnswer {
-        status: cell_status(status),
-        probe: false,
-        mentions: is_counted.then_some(&found),
-        sentiments: &sentiments,
-        sources: (is_counted && observable).then_some(&sources),
-        may_lack_overview: raw.engine == Engine::GoogleAiOverview,
-    });
     let analysis = AnswerAnalysis {
         method: MENTION_VERSION.to_owned(),
         mentions,
-        citations: sources.iter().map(citation).collect(),
+        citations: sources.iter().map(|source| citation(brands, source)).collect(),
         citations_observable: observable,
+    };
+    let names = match status {
+        AnswerStatus::Ok => matched.unknown_names(),
+        _ => Vec::new(),
     };
     Analysed {
         status,
         analysis,
-        facts,
+        names,
     }
 }
 
@@ -109,17 +95,6 @@ fn status_from_text(found: &AnswerMentions) -> AnswerStatus {
     match &found.refusal {
         Some(refusal) if refusal.is_whole => AnswerStatus::Refused,
         _ => AnswerStatus::Ok,
-    }
-}
-
-fn cell_status(status: AnswerStatus) -> cells::AnswerStatus {
-    match status {
-        AnswerStatus::Ok => cells::AnswerStatus::Ok,
-        AnswerStatus::Refused => cells::AnswerStatus::Refused,
-        AnswerStatus::Empty => cells::AnswerStatus::Empty,
-        AnswerStatus::NoOverview => cells::AnswerStatus::NoOverview,
-        AnswerStatus::Incomplete => cells::AnswerStatus::Incomplete,
-        AnswerStatus::Error => cells::AnswerStatus::Error,
     }
 }
 
@@ -190,12 +165,17 @@ fn label(label: SentimentLabel) -> Sentiment {
     }
 }
 
-fn citation(source: &cells::AnswerSource) -> Citation {
+fn citation(brands: &TrackedBrands, source: &cells::AnswerSource) -> Citation {
     Citation {
         url: source.citation.url.clone(),
         domain: source.citation.registrable_domain.clone(),
         title: source.citation.title.clone(),
         class: source_class(source.source.class),
+        competitor_id: source
+            .source
+            .brand
+            .as_deref()
+            .and_then(|brand| brands.competitor(brand)),
         kind: source.source.source_type.map(|kind| wire_name(&kind)),
         page_type: wire_name(&source.source.page_type),
         inline: source.citation.inline,

@@ -2,15 +2,19 @@
 
 mod analysis;
 mod days;
+pub mod disputes;
 pub mod engines;
+mod facts;
 mod mention_changes;
+pub mod names;
 pub mod overview;
 mod period;
+pub mod prompt_ideas;
 pub mod reanalysis;
 pub mod recording;
+pub mod reports;
 mod run_budget;
 mod run_figures;
-pub mod reports;
 mod setup;
 mod tracked_brands;
 

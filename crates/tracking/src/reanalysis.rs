@@ -11,15 +11,17 @@ use searchwright_failure::Result;
 use searchwright_store::{
     Tx,
     access::ProjectScope,
-    answers::{self, AnswerAnalysis, CellCounts, StoredAnswer},
+    answers::{self, AnswerAnalysis, AnswersState, CellCounts, StoredAnswer},
     projects,
     prompts::{self, PromptOutline},
 };
-use searchwright_visibility::cells::Cell;
+use searchwright_visibility::{cells::Cell, names::NameInbox};
 
 use crate::{
     TrackedBrands,
     analysis::{AskedPrompt, RawAnswer, analyse},
+    facts::facts,
+    names,
     overview::contract_class,
     recording::{latest, write_cell},
 };
@@ -31,13 +33,15 @@ pub struct PromptAnalysis {
     class: PromptClass,
     analyses: Vec<(AnswerId, AnswerAnalysis)>,
     cells: Vec<CellCounts>,
+    names: NameInbox,
+    read: AnswersState,
     latest: Option<LatestAnswers>,
 }
 
 impl PromptAnalysis {
     /// Number of answers that were analysed.
     pub const fn answers(&self) -> u64 {
-        self.analyses.len() as u64
+        self.read.answers
     }
 }
 
@@ -55,21 +59,26 @@ pub fn analyse_prompt(
         .max();
     let mut cells: BTreeMap<(i32, i64), Cell> = BTreeMap::new();
     let (mut analyses, mut of_newest_day) = (Vec::with_capacity(found.len()), Vec::new());
+    let mut inbox = NameInbox::default();
+    let read = AnswersState {
+        answers: found.len() as u64,
+        override_changes: found.iter().map(|answer| answer.override_changes).sum(),
+    };
     for mut answer in found {
         let raw = RawAnswer {
-            engine: answer.engine,
             status: Some(answer.status),
             text: &answer.text,
             source: &answer.source,
         };
         let analysed = analyse(brands, asked, raw);
+        names::add(&mut inbox, &answer, &analysed.names);
+        answer.analysis = analysed.analysis;
         cells
             .entry((answer.day, answer.series))
             .or_default()
-            .add(&analysed.facts);
-        analyses.push((answer.id, analysed.analysis.clone()));
+            .add(&facts(brands, &answer));
+        analyses.push((answer.id, answer.analysis.clone()));
         if Some(answer.day) == newest && answer.status == AnswerStatus::Ok {
-            answer.analysis = analysed.analysis;
             of_newest_day.push(answer);
         }
     }
@@ -90,23 +99,26 @@ pub fn analyse_prompt(
         class: contract_class(asked.class),
         analyses,
         cells: cells?,
+        names: inbox,
+        read,
         latest: latest(&of_newest_day),
     })
 }
 
-/// Writes the results unless answers have come meanwhile; returns whether it did.
+/// Writes the results unless answers or corrections have come meanwhile; returns whether it did.
 pub async fn save(
     tx: &mut Tx,
     scope: ProjectScope,
     found: PromptAnalysis,
 ) -> searchwright_store::Result<bool> {
     projects::lock(tx, scope).await?;
-    if answers::count_of_prompt(tx, scope, found.prompt).await? != found.answers() {
+    if answers::state_of_prompt(tx, scope, found.prompt).await? != found.read {
         return Ok(false);
     }
     prompts::set_class(tx, scope, found.prompt, found.class).await?;
     answers::update_analyses(tx, scope, found.analyses).await?;
     answers::save_cells(tx, scope, found.cells).await?;
+    names::replace(tx, scope, found.prompt, &found.names).await?;
     prompts::set_latest(tx, scope, found.prompt, found.latest.as_ref()).await?;
     Ok(true)
 }

@@ -14,12 +14,17 @@ use searchwright_store::{
     answers::{self, AnswerSource, CellCounts, Series, StoredAnswer},
     projects, prompts,
 };
-use searchwright_visibility::cells::{Cell, Facts};
+use searchwright_visibility::{
+    cells::{Cell, Facts},
+    names::NameInbox,
+};
 use sha2::{Digest as _, Sha256};
 
 use crate::{
     ProjectDays, TrackedBrands,
     analysis::{AskedPrompt, RawAnswer, analyse},
+    facts::{facts, own_override},
+    names,
 };
 
 /// An answer to be recorded.
@@ -61,6 +66,7 @@ pub struct AnalysedAnswers {
     series: Vec<Series>,
     answers: Vec<StoredAnswer>,
     facts: Vec<Facts>,
+    names: NameInbox,
 }
 
 impl AnalysedAnswers {
@@ -83,18 +89,17 @@ pub fn analyse_answers(
         series: Vec::new(),
         answers: Vec::with_capacity(new.len()),
         facts: Vec::with_capacity(new.len()),
+        names: NameInbox::default(),
     };
     for answer in new {
         let series = series(&answer);
         let raw = RawAnswer {
-            engine: answer.key.engine,
             status: answer.status,
             text: &answer.text,
             source: &answer.source,
         };
         let analysed = analyse(brands, asked, raw);
-        all.facts.push(analysed.facts);
-        all.answers.push(StoredAnswer {
+        let stored = StoredAnswer {
             id: answer.id,
             prompt: prompt.id,
             run: answer.run,
@@ -107,7 +112,12 @@ pub fn analyse_answers(
             text: answer.text,
             source: answer.source,
             analysis: analysed.analysis,
-        });
+            overrides: Vec::new(),
+            override_changes: 0,
+        };
+        names::add(&mut all.names, &stored, &analysed.names);
+        all.facts.push(facts(brands, &stored));
+        all.answers.push(stored);
         if !all.series.contains(&series) {
             all.series.push(series);
         }
@@ -172,6 +182,7 @@ pub async fn store(tx: &mut Tx, scope: ProjectScope, analysed: &AnalysedAnswers,
     }
     answers::insert(tx, scope, &analysed.answers, now).await?;
     add_to_cells(tx, scope, analysed).await?;
+    names::record(tx, scope, analysed.prompt, &analysed.names).await?;
     let newest = answers::list_newest_day(tx, scope, analysed.prompt).await?;
     prompts::set_latest(tx, scope, analysed.prompt, latest(&newest).as_ref()).await?;
     Ok(())
@@ -217,11 +228,11 @@ pub(crate) fn latest(newest: &[StoredAnswer]) -> Option<LatestAnswers> {
     let first = newest.first()?;
     let own = |answer: &StoredAnswer| {
         let mut mentions = answer.analysis.mentions.iter();
-        mentions
-            .find(|mention| mention.is_own && !mention.candidate)
-            .cloned()
+        let found = mentions.find(|mention| mention.is_own && !mention.candidate);
+        found.filter(|_| own_override(answer) != Some(false)).cloned()
     };
     let mentions: Vec<_> = newest.iter().filter_map(own).collect();
+    let is_added = newest.iter().any(|answer| own_override(answer) == Some(true));
     let observable: Vec<&StoredAnswer> = newest
         .iter()
         .filter(|answer| answer.analysis.citations_observable)
@@ -239,7 +250,7 @@ pub(crate) fn latest(newest: &[StoredAnswer]) -> Option<LatestAnswers> {
     engines.dedup();
     Some(LatestAnswers {
         answer_at: first.asked_at,
-        mentioned: !mentions.is_empty(),
+        mentioned: is_added || !mentions.is_empty(),
         position: mentions.iter().filter_map(|mention| mention.position).min(),
         cited: (!observable.is_empty()).then(|| observable.iter().any(cites)),
         sentiment: mean_sentiment(&scores),

@@ -14,6 +14,7 @@ use searchwright_store::{
 use searchwright_visibility::{
     brands::{Alias, Brand, BrandMatcher},
     citations::registrable_domain,
+    near_names::NearNames,
     overview::BrandInfo,
 };
 
@@ -27,6 +28,8 @@ const MAX_ITEMS: u32 = 2_000;
 pub struct TrackedBrands {
     /// Finds them in texts.
     pub matcher: BrandMatcher,
+    /// Finds the ones that a name may be a misspelling of.
+    pub(crate) near_names: NearNames,
     /// The own brand first.
     pub all: Vec<BrandInfo>,
     ids: HashMap<String, ItemId>,
@@ -76,6 +79,7 @@ impl TrackedBrands {
         }
         Ok(Self {
             matcher: BrandMatcher::new(&brands),
+            near_names: NearNames::new(&brands),
             all: brands.into_iter().map(info).collect(),
             ids,
             has_profile,

@@ -95,7 +95,7 @@ fn overview_millis(is_split: bool) -> f64 {
                 .map(|id| BrandFact {
                     brand: ((n + id) % 6).to_string(),
                     is_own: (n + id).is_multiple_of(6),
-                    position: id + 1,
+                    position: Some(id + 1),
                     sentiment_milli: Some(60_000),
                 })
                 .collect(),

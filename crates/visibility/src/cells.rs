@@ -93,8 +93,8 @@ pub struct BrandFact {
     pub brand: String,
     /// Whether it is the brand of the project.
     pub is_own: bool,
-    /// Rank, from 1.
-    pub position: u32,
+    /// Rank, from 1; `None` of a mention that only a person saw.
+    pub position: Option<u32>,
     /// Sentiment, 0 to 100, in thousandths.
     pub sentiment_milli: Option<i64>,
 }
@@ -140,7 +140,7 @@ fn brand_facts(mentions: &AnswerMentions, sentiments: &[BrandSentiment]) -> Vec<
         .map(|mention| BrandFact {
             brand: mention.brand.clone(),
             is_own: mention.is_own,
-            position: mention.position.unwrap_or(1),
+            position: mention.position,
             sentiment_milli: sentiment(&mention.brand),
         })
         .collect()
@@ -199,6 +199,8 @@ sums! {
         owned_citations: u64,
         /// Cited pages of competitors.
         competitor_citations: u64,
+        /// Mentions of the own brand whose position is known.
+        positions: u64,
         /// Sum of the positions of the own brand.
         position_sum: u64,
         /// Answers that mention the own brand first.
@@ -225,6 +227,8 @@ sums! {
     BrandTally {
         /// Answers that mention it.
         mentioned: u64,
+        /// Mentions whose position is known.
+        positions: u64,
         /// Sum of its positions.
         position_sum: u64,
         /// Sum of the sentiment, 0 to 100, in thousandths.
@@ -311,14 +315,16 @@ impl Cell {
         for fact in brands {
             let brand = self.brands.entry(fact.brand.clone()).or_default();
             brand.mentioned += 1;
-            brand.position_sum += u64::from(fact.position);
+            brand.positions += u64::from(fact.position.is_some());
+            brand.position_sum += u64::from(fact.position.unwrap_or(0));
             brand.sentiment_milli += fact.sentiment_milli.unwrap_or(0);
             brand.sentiments += u64::from(fact.sentiment_milli.is_some());
         }
         if let Some(own) = brands.iter().find(|brand| brand.is_own) {
             tally.mentioned += 1;
-            tally.position_sum += u64::from(own.position);
-            tally.top += u64::from(own.position == 1);
+            tally.positions += u64::from(own.position.is_some());
+            tally.position_sum += u64::from(own.position.unwrap_or(0));
+            tally.top += u64::from(own.position == Some(1));
             if let Some(milli) = own.sentiment_milli {
                 tally.sentiments += 1;
                 tally.sentiment_milli += milli;

@@ -139,6 +139,11 @@ impl Collector {
     }
 }
 
+/// Returns the identity of a page by its URL; `None` if it is no URL of the web.
+pub fn page_key(url: &str) -> Option<String> {
+    Some(url_key(&parse(url)?).into_owned())
+}
+
 fn parse(url: &str) -> Option<Url> {
     let url = url.trim();
     if url.len() > MAX_URL_BYTES {

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use searchwright_contract::jobs::Job as JobRecord;
 use searchwright_store::{Tx, answers, projects, prompts};
 use searchwright_tracking::{TrackedBrands, reanalysis};
 use serde_json::{Value, json};
@@ -13,14 +14,15 @@ use crate::{
     failure::{Result, defect},
 };
 
-/// Queues the analysis, if there is anything to analyse and it is not queued already.
-pub(crate) async fn enqueue(call: &Call, tx: &mut Tx) -> Result<()> {
+/// Queues the analysis, if there is anything to analyse; returns the job that will do it.
+pub(crate) async fn enqueue(call: &Call, tx: &mut Tx) -> Result<Option<JobRecord>> {
     let scope = call.scope()?;
-    if prompts::exist(tx, scope).await? {
-        let id = call.engine.clock.id();
-        Job::AnalyzeAnswers.enqueue_once(tx, scope, id, call.now).await?;
+    if !prompts::exist(tx, scope).await? {
+        return Ok(None);
     }
-    Ok(())
+    let id = call.engine.clock.id();
+    let queued = Job::AnalyzeAnswers.enqueue_once(tx, scope, id, call.now);
+    Ok(queued.await?)
 }
 
 /// Runs the job.

@@ -8,6 +8,7 @@ use searchwright_contract::{
 };
 use searchwright_store::{
     Tx,
+    access::ProjectScope,
     brand::{self, Resource, StoredProfile},
     projects,
 };
@@ -74,6 +75,17 @@ fn names_alike(one: &Profile, other: &Profile) -> bool {
         && one.category == other.category
         && one.ambiguous == other.ambiguous
         && one.negative_context == other.negative_context
+}
+
+/// Returns the brand profile, which is the default one before it is set.
+pub(super) async fn profile(tx: &mut Tx, scope: ProjectScope) -> Result<StoredProfile> {
+    let project = projects::get(tx, scope).await?;
+    let stored = brand::find_profile(tx, scope).await?;
+    Ok(stored.unwrap_or_else(|| StoredProfile {
+        profile: unset(&project),
+        version: 0,
+        updated_at: project.updated_at,
+    }))
 }
 
 impl Handle<GetBrand> for Engine {

@@ -113,15 +113,26 @@ async fn check_product<T: Record>(call: &Call, tx: &mut Tx, record: &T, check: &
 pub(super) async fn create<T: Record>(
     call: &Call,
     tx: &mut Tx,
+    items: Vec<T>,
+    on_duplicate: Option<OnDuplicate>,
+) -> Result<Added<T>> {
+    create_from(call, tx, items, on_duplicate, |at| at).await
+}
+
+/// Adds all items or none. `place` returns the place in the request of the item at a place in the list.
+pub(super) async fn create_from<T: Record>(
+    call: &Call,
+    tx: &mut Tx,
     mut items: Vec<T>,
     on_duplicate: Option<OnDuplicate>,
+    place: impl Fn(usize) -> usize + Send,
 ) -> Result<Added<T>> {
     let scope = call.scope()?;
     projects::lock(tx, scope).await?;
     let own = own(call, tx).await?;
     let mut faults = Vec::new();
     for (at, item) in items.iter_mut().enumerate() {
-        let mut check = Check::new(format!("/items/{at}"), &mut faults);
+        let mut check = Check::new(format!("/items/{}", place(at)), &mut faults);
         item.check(&own, &mut check);
         check_product(call, tx, item, &mut check).await?;
     }
@@ -141,7 +152,7 @@ pub(super) async fn create<T: Record>(
             held = held.or(holder.map(|id| (key.member, id)));
         }
         if let Some((member, existing)) = held {
-            duplicates.push((format!("/items/{at}/{member}"), existing));
+            duplicates.push((format!("/items/{}/{member}", place(at)), existing));
             data.push(AddedItem {
                 outcome: Outcome::Skipped,
                 item: None,
@@ -253,7 +264,7 @@ pub(super) async fn update<T: Record>(
 /// Queues the analysis of stored answers after a change of the names that are looked for in them.
 async fn analyse_answers_again(call: &Call, tx: &mut Tx, changed: Resource) -> Result<()> {
     match changed {
-        Resource::Products | Resource::Competitors => answer_analysis::enqueue(call, tx).await,
+        Resource::Products | Resource::Competitors => answer_analysis::enqueue(call, tx).await.map(drop),
         Resource::Faqs | Resource::Ctas => Ok(()),
     }
 }

@@ -66,7 +66,7 @@ fn distinct(mut engines: Vec<AnswerEngine>) -> Vec<AnswerEngine> {
     engines
 }
 
-fn already_exists(existing: PromptId) -> Problem {
+pub(super) fn already_exists(existing: PromptId) -> Problem {
     Problem::new(Code::AlreadyExists, "the project already tracks this prompt")
         .hint("change the existing one, or name another place or persona")
         .with("existingId", existing.to_string())
@@ -102,19 +102,18 @@ impl Handle<CreatePrompt> for Engine {
         let language = operation.language.unwrap_or_else(|| access.language.clone());
         let country = country_code(operation.country, &access.country)?;
         let (city, persona) = (trimmed(operation.city), trimmed(operation.persona));
-        let parts = [
-            normalize(&text),
-            language.clone(),
-            country.clone(),
-            city.clone().unwrap_or_default(),
-            persona.clone().unwrap_or_default(),
-        ];
-        refuse_more(tx, call).await?;
+        refuse_more(tx, call, 1).await?;
         let new = NewPrompt {
             id: call.engine.clock.id(),
             class: overview::contract_class(brands.matcher.classify_prompt(&text, &language)),
+            text_key: text_key([
+                &text,
+                &language,
+                &country,
+                city.as_deref().unwrap_or_default(),
+                persona.as_deref().unwrap_or_default(),
+            ]),
             text,
-            text_key: parts.join("\n"),
             language,
             country,
             city,
@@ -126,6 +125,11 @@ impl Handle<CreatePrompt> for Engine {
         let created = prompts::create(tx, scope, new, call.now).await?;
         Ok(with_actions(call, created.map_err(already_exists)?))
     }
+}
+
+/// Returns the key of text, language, country, city and persona, by which an active prompt is unique.
+pub(super) fn text_key([text, place @ ..]: [&str; 5]) -> String {
+    format!("{}\n{}", normalize(text), place.join("\n"))
 }
 
 fn trimmed(text: Option<String>) -> Option<String> {
@@ -151,7 +155,7 @@ impl Handle<UpdatePrompt> for Engine {
             if status == PromptStatus::Active && prompt.status != status {
                 // Of two changes at once that make a prompt active, the later one sees the earlier.
                 projects::lock(tx, scope).await?;
-                refuse_more(tx, call).await?;
+                refuse_more(tx, call, 1).await?;
                 refuse_twin(tx, call, id).await?;
             }
             prompt.status = status;
@@ -166,9 +170,9 @@ impl Handle<UpdatePrompt> for Engine {
     }
 }
 
-/// Refuses a further active prompt if there are as many as a project may have.
-async fn refuse_more(tx: &mut Tx, call: &Call) -> Result<()> {
-    if prompts::count_active(tx, call.scope()?).await? < MAX_ACTIVE {
+/// Refuses further active prompts if there would be more than a project may have.
+pub(super) async fn refuse_more(tx: &mut Tx, call: &Call, new: u64) -> Result<()> {
+    if prompts::count_active(tx, call.scope()?).await? + new <= MAX_ACTIVE {
         return Ok(());
     }
     let why = format!("a project has at most {MAX_ACTIVE} active prompts");

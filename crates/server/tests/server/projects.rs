@@ -142,6 +142,7 @@ async fn a_child_of_another_project_is_refused_and_an_unknown_one_is_not_found()
                 .replace("{projectId}", &bench.project.to_string())
                 .replace("{number}", "1")
                 .replace("{deliveryId}", &Uuid::max().to_string())
+                .replace("{answerId}", &Uuid::max().to_string())
                 .replace(&format!("{{{child}}}"), id);
             let call = bench.call(endpoint.meta.method.as_str(), &path);
             if endpoint.meta.name == "integrations.map" {
@@ -149,6 +150,8 @@ async fn a_child_of_another_project_is_refused_and_an_unknown_one_is_not_found()
             } else if endpoint.meta.name == "prompts.copy" {
                 let item = json!({ "engine": "chatgpt", "askedAt": bench.clock.now(), "text": "x" });
                 call.json(&json!({ "items": [item] }))
+            } else if endpoint.meta.name == "prompts.dispute" {
+                call.json(&json!({ "brand": "own", "mentioned": true }))
             } else if endpoint.meta.name == "webhooks.recover" {
                 call.json(&json!({ "since": bench.clock.now() }))
             } else if endpoint.meta.effect.writes() && endpoint.meta.method != Method::DELETE {

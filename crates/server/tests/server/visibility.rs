@@ -17,11 +17,11 @@ on_both!(
 );
 
 /// Time of an answer, some hours before the time of the bench.
-fn hours_ago(bench: &Bench, hours: i64) -> String {
+pub fn hours_ago(bench: &Bench, hours: i64) -> String {
     bench.clock.now().plus_millis(-hours * 3_600_000).to_string()
 }
 
-async fn with_brand(database: &str) -> Bench {
+pub async fn with_brand(database: &str) -> Bench {
     let bench = Bench::on(database, &["worker.jobs=1"]).await;
     let brand = json!({ "name": "Acme Desk", "aliases": ["Acme Desk"], "domains": ["acme.example"], "category": "standing desks" });
     assert_eq!(bench.patch("P/brand", brand).await.status, 200);
@@ -30,19 +30,27 @@ async fn with_brand(database: &str) -> Bench {
     bench
 }
 
-async fn prompt(bench: &Bench, text: &str) -> String {
+pub async fn prompt(bench: &Bench, text: &str) -> String {
     let created = bench.post("P/visibility/prompts", json!({ "text": text })).await;
     assert_eq!(created.status, 201, "{created:?}");
     created.json()["id"].as_str().unwrap().to_owned()
 }
 
-async fn copy(bench: &Bench, prompt: &str, items: Value) -> Answer {
+pub async fn copy(bench: &Bench, prompt: &str, items: Value) -> Answer {
     bench
         .post(
             &format!("P/visibility/prompts/{prompt}/answers"),
             json!({ "items": items }),
         )
         .await
+}
+
+/// Waits until the stored answers are analysed again.
+pub async fn settle(bench: &Bench) {
+    let jobs = bench.get("P/jobs").await.json();
+    assert_eq!(jobs["data"][0]["type"], "analyze_answers", "{jobs:#}");
+    let job = until_ended(bench, jobs["data"][0]["id"].as_str().unwrap()).await;
+    assert_eq!(job["status"], "succeeded", "{job:#}");
 }
 
 fn near(value: &Value, expected: f64) {
@@ -287,16 +295,10 @@ async fn change_of_names_counts_stored_answers_again(database: &str) {
     let bench = with_brand(database).await;
     ask_vector(&bench).await;
     let before = bench.get("P/visibility/overview?period=7d").await.json();
-    let settle = async || {
-        let jobs = bench.get("P/jobs").await.json();
-        assert_eq!(jobs["data"][0]["type"], "analyze_answers", "{jobs:#}");
-        let job = until_ended(&bench, jobs["data"][0]["id"].as_str().unwrap()).await;
-        assert_eq!(job["status"], "succeeded", "{job:#}");
-    };
     // Under another name, nobody is mentioned, and the competitor's answers stay.
     let renamed = json!({ "name": "Zenith", "aliases": [], "domains": [] });
     assert_eq!(bench.patch("P/brand", renamed).await.status, 200);
-    settle().await;
+    settle(&bench).await;
     let without = bench.get("P/visibility/overview?period=7d").await.json();
     let rate = &without["kpis"]["mentionRate"];
     assert_eq!(
@@ -308,7 +310,7 @@ async fn change_of_names_counts_stored_answers_again(database: &str) {
     // Back again, every figure is as it was: sums over cells are sums over answers.
     let back = json!({ "name": "Acme Desk", "aliases": ["Acme Desk"], "domains": ["acme.example"] });
     assert_eq!(bench.patch("P/brand", back).await.status, 200);
-    settle().await;
+    settle(&bench).await;
     let after = bench.get("P/visibility/overview?period=7d").await.json();
     assert_eq!(after["kpis"], before["kpis"]);
     assert_eq!(after["trend"], before["trend"]);

@@ -1112,6 +1112,8 @@ CREATE TABLE answers (
   text TEXT NOT NULL,
   source JSONB NOT NULL, -- what the engine gave beside the text
   analysis JSONB NOT NULL, -- what was found in it; computed again when the brand data change
+  overrides JSONB NOT NULL, -- corrections by people, which count instead
+  override_changes BIGINT NOT NULL, -- number of changes of these
   created_at TIMESTAMPTZ NOT NULL,
   PRIMARY KEY (project_id, id)
 );
@@ -1128,6 +1130,31 @@ CREATE TABLE answer_cells (
   counts TEXT NOT NULL,
   PRIMARY KEY (project_id, day, prompt_id, series_id)
 );
+
+-- Names in the answers to a prompt that no tracked brand covers.
+CREATE TABLE prompt_names (
+  project_id UUID NOT NULL REFERENCES projects (id),
+  name_key TEXT COLLATE "C" NOT NULL, -- normal form
+  prompt_id UUID NOT NULL,
+  answers BIGINT NOT NULL,
+  found TEXT NOT NULL, -- spellings, engines, times and quotes
+  PRIMARY KEY (project_id, name_key, prompt_id)
+);
+CREATE INDEX prompt_names_by_prompt ON prompt_names (project_id, prompt_id, name_key, answers);
+
+-- These names with the sums over prompts, and what was decided about them.
+CREATE TABLE inbox_names (
+  project_id UUID NOT NULL REFERENCES projects (id),
+  name_key TEXT COLLATE "C" NOT NULL,
+  name TEXT NOT NULL, -- a spelling
+  status TEXT NOT NULL,
+  answers BIGINT NOT NULL,
+  prompts BIGINT NOT NULL,
+  decided_by TEXT,
+  decided_at TIMESTAMPTZ,
+  PRIMARY KEY (project_id, name_key)
+);
+CREATE INDEX inbox_names_by_answers ON inbox_names (project_id, status, answers DESC, name_key);
 
 -- Runs of prompts.
 CREATE TABLE answer_runs (

@@ -1105,6 +1105,8 @@ CREATE TABLE answers (
   text TEXT NOT NULL,
   source TEXT NOT NULL, -- what the engine gave beside the text
   analysis TEXT NOT NULL, -- what was found in it; computed again when the brand data change
+  overrides TEXT NOT NULL, -- corrections by people, which count instead
+  override_changes INTEGER NOT NULL, -- number of changes of these
   created_at TEXT NOT NULL,
   PRIMARY KEY (project_id, id)
 ) STRICT, WITHOUT ROWID;
@@ -1121,6 +1123,31 @@ CREATE TABLE answer_cells (
   counts TEXT NOT NULL,
   PRIMARY KEY (project_id, day, prompt_id, series_id)
 ) STRICT, WITHOUT ROWID;
+
+-- Names in the answers to a prompt that no tracked brand covers.
+CREATE TABLE prompt_names (
+  project_id BLOB NOT NULL REFERENCES projects (id),
+  name_key TEXT NOT NULL, -- normal form
+  prompt_id BLOB NOT NULL,
+  answers INTEGER NOT NULL,
+  found TEXT NOT NULL, -- spellings, engines, times and quotes
+  PRIMARY KEY (project_id, name_key, prompt_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX prompt_names_by_prompt ON prompt_names (project_id, prompt_id, name_key, answers);
+
+-- These names with the sums over prompts, and what was decided about them.
+CREATE TABLE inbox_names (
+  project_id BLOB NOT NULL REFERENCES projects (id),
+  name_key TEXT NOT NULL,
+  name TEXT NOT NULL, -- a spelling
+  status TEXT NOT NULL,
+  answers INTEGER NOT NULL,
+  prompts INTEGER NOT NULL,
+  decided_by TEXT,
+  decided_at TEXT,
+  PRIMARY KEY (project_id, name_key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX inbox_names_by_answers ON inbox_names (project_id, status, answers DESC, name_key);
 
 -- Runs of prompts.
 CREATE TABLE answer_runs (

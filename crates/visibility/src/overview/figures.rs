@@ -123,7 +123,7 @@ fn share_of_voice(tally: &Tally) -> Quotient {
 }
 
 fn avg_position(tally: &Tally) -> Quotient {
-    divide(tally.position_sum, tally.mentioned)
+    divide(tally.position_sum, tally.positions)
 }
 
 fn sentiment_score(tally: &Tally) -> Quotient {
@@ -136,7 +136,7 @@ fn sentiment_score(tally: &Tally) -> Quotient {
 fn top(tally: &Tally) -> Cluster {
     Cluster {
         hits: tally.top,
-        answers: tally.mentioned,
+        answers: tally.positions,
     }
 }
 

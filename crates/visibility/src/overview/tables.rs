@@ -275,7 +275,7 @@ pub(super) fn competitors(input: &OverviewInput<'_>, samples: &Samples<'_>) -> V
             is_own: brand.is_own,
             mention_rate: Rate::from_clusters(&clusters),
             share_of_voice: divide(sum.mentioned as f64, all_mentions).filter(|_| has_competitors),
-            avg_position: divide(sum.position_sum as f64, sum.mentioned),
+            avg_position: divide(sum.position_sum as f64, sum.positions),
             sentiment_score: divide(sum.sentiment_milli as f64 / 1000.0, sum.sentiments),
             citation_share: divide(sum.citations as f64, samples.total.citations),
         });

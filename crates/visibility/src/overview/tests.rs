@@ -10,7 +10,7 @@ fn facts(own: bool, other: bool) -> Facts {
     let fact = |brand: &str, is_own, position| BrandFact {
         brand: brand.to_owned(),
         is_own,
-        position,
+        position: Some(position),
         sentiment_milli: None,
     };
     let mut brands = Vec::new();

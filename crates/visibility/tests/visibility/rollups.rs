@@ -22,7 +22,7 @@ fn brand(id: usize, position: u32, sentiment: Option<u16>) -> BrandFact {
     BrandFact {
         brand: id.to_string(),
         is_own: id == 0,
-        position,
+        position: Some(position),
         sentiment_milli: sentiment.map(|value| i64::from(value) * 100_000 / 65_535),
     }
 }
