@@ -6,9 +6,10 @@ use std::{future::Future, pin::Pin, sync::Arc};
 use schemars::Schema;
 use searchwright_contract::{
     Answer as _, Effect, Head, Meta, Operation, Problem, activity, answers, audits, autopilot, brand,
-    competitors, ctas, diffs, events, faqs, integrations, issues, jobs, keywords, me, occurrences,
+    competitors, ctas, diffs, engine_status, events, faqs, integrations, issues, jobs, keywords, me,
+    occurrences,
     operation::{answer_schema, input_schema},
-    operations, pages, posts, products, projects, prompts, rechecks, runs,
+    operations, opportunities, pages, posts, products, projects, prompts, rechecks, runs,
     shape::Shape,
     usage, visibility, webhooks,
 };

@@ -2,7 +2,10 @@
 
 mod analysis;
 mod days;
+pub mod engine_status;
 pub mod engines;
+mod next_steps;
+pub mod opportunities;
 pub mod overview;
 pub mod reanalysis;
 pub mod recording;

@@ -215,7 +215,7 @@ fn gap_label(label: rules::GapLabel) -> GapLabel {
     }
 }
 
-fn rate(rate: &statistics::Rate) -> Rate {
+pub(crate) fn rate(rate: &statistics::Rate) -> Rate {
     Rate {
         value: rate.value,
         numerator: rate.numerator,
