@@ -312,6 +312,7 @@ fn failure(bad: BadAnswer) -> EngineFailure {
 /// Adds the answers that runs did not get. Runs come newest first.
 fn add_misses(status: &mut EngineStatus, runs: &[RunOutcomes]) {
     let mut missed: BTreeMap<MissReason, u64> = BTreeMap::new();
+    let mut newest: Option<EngineFailure> = None;
     for run in runs {
         for outcome in &run.outcomes {
             if (outcome.engine, outcome.surface) != (status.engine, status.surface) || outcome.missing == 0 {
@@ -319,17 +320,16 @@ fn add_misses(status: &mut EngineStatus, runs: &[RunOutcomes]) {
             }
             let reason = outcome.reason.unwrap_or(MissReason::ProviderError);
             *missed.entry(reason).or_default() += u64::from(outcome.missing);
-            if status
-                .last_error
-                .as_ref()
-                .is_none_or(|last| last.at < run.ended_at)
-            {
-                status.last_error = Some(EngineFailure {
-                    at: run.ended_at,
-                    message: outcome.detail.clone().unwrap_or_else(|| reason.to_string()),
-                });
-            }
+            newest.get_or_insert_with(|| EngineFailure {
+                at: run.ended_at,
+                message: outcome.detail.clone().unwrap_or_else(|| reason.to_string()),
+            });
         }
+    }
+    // A run ends after its answers.
+    let last = status.last_error.as_ref().map(|last| last.at);
+    if let Some(newest) = newest.filter(|newest| last.is_none_or(|last| last <= newest.at)) {
+        status.last_error = Some(newest);
     }
     status.failures += missed.values().sum::<u64>();
     status.missed = missed

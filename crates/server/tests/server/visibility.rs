@@ -17,11 +17,11 @@ on_both!(
 );
 
 /// Time of an answer, some hours before the time of the bench.
-fn hours_ago(bench: &Bench, hours: i64) -> String {
+pub fn hours_ago(bench: &Bench, hours: i64) -> String {
     bench.clock.now().plus_millis(-hours * 3_600_000).to_string()
 }
 
-async fn with_brand(database: &str) -> Bench {
+pub async fn with_brand(database: &str) -> Bench {
     let bench = Bench::on(database, &["worker.jobs=1"]).await;
     let brand = json!({ "name": "Acme Desk", "aliases": ["Acme Desk"], "domains": ["acme.example"], "category": "standing desks" });
     assert_eq!(bench.patch("P/brand", brand).await.status, 200);
@@ -30,13 +30,13 @@ async fn with_brand(database: &str) -> Bench {
     bench
 }
 
-async fn prompt(bench: &Bench, text: &str) -> String {
+pub async fn prompt(bench: &Bench, text: &str) -> String {
     let created = bench.post("P/visibility/prompts", json!({ "text": text })).await;
     assert_eq!(created.status, 201, "{created:?}");
     created.json()["id"].as_str().unwrap().to_owned()
 }
 
-async fn copy(bench: &Bench, prompt: &str, items: Value) -> Answer {
+pub async fn copy(bench: &Bench, prompt: &str, items: Value) -> Answer {
     bench
         .post(
             &format!("P/visibility/prompts/{prompt}/answers"),
