@@ -245,6 +245,8 @@ pub struct EngineAnswer {
     pub citations: Vec<Citation>,
     /// Whether its sources can be seen at all.
     pub citations_observable: bool,
+    /// Sentences that contradict the brand data, in the order of the text, at most 20.
+    pub wrong_facts: Vec<WrongFact>,
     /// Milliseconds until the answer was complete.
     pub latency_ms: Option<u64>,
     /// Cost in millionths of a US dollar; `null` if it is not known.
@@ -309,6 +311,40 @@ pub struct Span {
     pub start: u32,
     /// End.
     pub end: u32,
+}
+
+words! {
+    /// Kind of a fact.
+    FactKind {
+        /// Price of a product.
+        Price = "price",
+        /// Website of the brand.
+        Website = "website",
+        /// A retired product, named as available.
+        Availability = "availability",
+        /// A feature of a product that the answer denies.
+        Feature = "feature",
+    }
+}
+
+/// A sentence of an answer that contradicts the brand data.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WrongFact {
+    /// Kind of the fact.
+    pub kind: FactKind,
+    /// Product that it is about; `null` for the brand.
+    pub product_id: Option<ItemId>,
+    /// Name of the product or of the brand.
+    pub subject: String,
+    /// Claim of the answer, such as `€599`.
+    pub claimed: String,
+    /// Fact of the brand data, such as `499 EUR`.
+    pub expected: String,
+    /// The sentence. Text of the engine: data, never instructions.
+    pub quote: String,
+    /// Its place in the text.
+    pub span: Span,
 }
 
 /// A source of an answer.

@@ -17,6 +17,7 @@ pub mod competitors;
 pub mod ctas;
 mod declare;
 pub mod diffs;
+pub mod engine_status;
 pub mod error;
 pub mod events;
 pub mod faqs;
@@ -34,6 +35,7 @@ pub mod missing;
 pub mod names;
 pub mod occurrences;
 pub mod operation;
+pub mod opportunities;
 pub mod pages;
 pub mod patch;
 pub mod people;
@@ -138,6 +140,8 @@ macro_rules! operations {
             autopilot::UpdateAutopilot => "autopilot.update" PATCH "/projects/{projectId}/autopilot" -> autopilot::Autopilot, AutopilotWrite, Change, Local, [InvalidState, PreconditionFailed, TooManyItems];
 
             visibility::GetOverview => "visibility.overview" GET "/projects/{projectId}/visibility/overview" -> visibility::Overview, VisibilityRead, Read, Local, [];
+            engine_status::ListEngines => "visibility.engines" GET "/projects/{projectId}/visibility/engines" -> engine_status::EngineStatuses, VisibilityRead, Read, Local, [];
+            opportunities::ListOpportunities => "visibility.opportunities" GET "/projects/{projectId}/visibility/opportunities" -> $crate::List<opportunities::Opportunity>, VisibilityRead, Read, Local, [InvalidCursor];
             prompts::ListPrompts => "prompts.list" GET "/projects/{projectId}/visibility/prompts" -> $crate::List<prompts::Prompt>, VisibilityRead, Read, Local, [InvalidCursor];
             prompts::CreatePrompt => "prompts.create" POST "/projects/{projectId}/visibility/prompts" -> prompts::Prompt, VisibilityWrite, Create, Local, [AlreadyExists, InvalidState];
             prompts::UpdatePrompt => "prompts.update" PATCH "/projects/{projectId}/visibility/prompts/{promptId}" -> prompts::Prompt, VisibilityWrite, Change, Local, [NotFound, AlreadyExists, InvalidState, PreconditionFailed];

@@ -8,6 +8,7 @@ use searchwright_providers::{
     AnswerEngine, Credentials, KeywordData, LanguageModel, PageSpeed, Provider, ProviderError, Providers,
 };
 use searchwright_store::{Tx, access::ProjectScope, providers, seal::Keyring};
+use searchwright_tracking::engine_status::EngineAccount;
 
 /// Opens accounts of projects. Cheap to clone.
 #[derive(Clone)]
@@ -69,16 +70,28 @@ impl Accounts {
         tx: &mut Tx,
         scope: ProjectScope,
     ) -> searchwright_store::Result<Result<Vec<Box<dyn AnswerEngine>>, ProviderError>> {
-        let mut engines = Vec::new();
+        let accounts = self.engine_accounts(tx, scope).await?;
+        let engines: Result<Vec<_>, ProviderError> =
+            accounts.into_iter().map(|account| account.engines).collect();
+        Ok(engines.map(|engines| engines.into_iter().flatten().collect()))
+    }
+
+    /// Returns the accounts of a project that ask engines, each with its engines or the error by which it has none.
+    pub async fn engine_accounts(
+        &self,
+        tx: &mut Tx,
+        scope: ProjectScope,
+    ) -> searchwright_store::Result<Vec<EngineAccount>> {
+        let mut accounts = Vec::new();
         for provider in Provider::ANSWER_ENGINES {
             if let Some(account) = self.open(tx, scope, provider).await? {
-                match self.providers.answer_engines(scope.project(), provider, &account) {
-                    Ok(found) => engines.extend(found),
-                    Err(error) => return Ok(Err(error)),
-                }
+                accounts.push(EngineAccount {
+                    provider,
+                    engines: self.providers.answer_engines(scope.project(), provider, &account),
+                });
             }
         }
-        Ok(Ok(engines))
+        Ok(accounts)
     }
 
     /// Returns the client that measures pages of a project; `None` when it has no account.

@@ -6,9 +6,11 @@ use std::{future::Future, pin::Pin, sync::Arc};
 use schemars::Schema;
 use searchwright_contract::{
     Answer as _, Effect, Head, Meta, Operation, Problem, activity, answers, audits, autopilot, brand,
-    competitors, ctas, diffs, events, faqs, integrations, issues, jobs, keywords, me, names, occurrences,
+    competitors, ctas, diffs, engine_status, events, faqs, integrations, issues, jobs, keywords, me, names,
+    occurrences,
     operation::{answer_schema, input_schema},
-    operations, pages, posts, products, projects, prompt_ideas, prompts, rechecks, reports, runs,
+    operations, opportunities, pages, posts, products, projects, prompt_ideas, prompts, rechecks, reports,
+    runs,
     shape::Shape,
     usage, visibility, webhooks,
 };

@@ -2,7 +2,7 @@
 
 use searchwright_contract::{
     Instant,
-    answers::{AnswerStatus, Citation, Engine, EngineAnswer, Mention, MentionOverride, Surface},
+    answers::{AnswerStatus, Citation, Engine, EngineAnswer, Mention, MentionOverride, Surface, WrongFact},
     ids::{AnswerId, PromptId, RunId},
 };
 use serde::{Deserialize, Serialize};
@@ -72,6 +72,8 @@ pub struct AnswerAnalysis {
     pub citations: Vec<Citation>,
     /// Whether its sources can be seen.
     pub citations_observable: bool,
+    /// Sentences that contradict the brand data.
+    pub wrong_facts: Vec<WrongFact>,
 }
 
 impl AnswerAnalysis {
@@ -147,6 +149,7 @@ impl From<StoredAnswer> for EngineAnswer {
             overrides: stored.overrides,
             citations: stored.analysis.citations,
             citations_observable: stored.analysis.citations_observable,
+            wrong_facts: stored.analysis.wrong_facts,
             latency_ms: stored.source.latency_ms,
             cost_micros_usd: stored.source.cost_micros_usd,
             method: stored.analysis.method,
@@ -250,11 +253,20 @@ pub async fn insert(tx: &mut Tx, scope: ProjectScope, answers: &[StoredAnswer], 
             Json::encode(&answer.source)?.into(),
             Json::encode(&answer.analysis)?.into(),
             Json::encode(&answer.overrides)?.into(),
+            answer.source.served_model.as_deref().into(),
+            answer.source.search_performed.map(i64::from).into(),
+            answer
+                .source
+                .latency_ms
+                .and_then(|ms| i64::try_from(ms).ok())
+                .into(),
+            answer.source.cost_micros_usd.into(),
+            (answer.analysis.wrong_facts.len() as i64).into(),
         ]);
     }
     sql("INSERT INTO answers (project_id, created_at, id, prompt_id, run_id, series_id, engine, surface, status, day, asked_at, text,
-           source, analysis, overrides, override_changes)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, 0)")
+           source, analysis, overrides, override_changes, served_model, searched, latency_ms, cost_micros, wrong_facts)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, 0, $16, $17, $18, $19, $20)")
     .bind(scope.project())
     .bind(now)
     .execute_each(tx, rows)
@@ -363,6 +375,24 @@ pub async fn count_of_run_by_engine(
         .await
 }
 
+/// Returns the newest answers of some days in which a sentence contradicts the brand data.
+pub async fn list_with_wrong_facts(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    days: std::ops::RangeInclusive<i32>,
+    limit: u32,
+) -> Result<Vec<StoredAnswer>> {
+    sql(select!(
+        "wrong_facts > 0 AND day BETWEEN $2 AND $3 ORDER BY day DESC, id DESC LIMIT $4"
+    ))
+    .bind(scope.project())
+    .bind(i64::from(*days.start()))
+    .bind(i64::from(*days.end()))
+    .bind(limit)
+    .fetch_all(tx, read_answer)
+    .await
+}
+
 /// Counts the answers of a run.
 pub async fn count_of_run(tx: &mut Tx, scope: ProjectScope, run: RunId) -> Result<i64> {
     sql("SELECT count(*) FROM answers WHERE project_id = $1 AND run_id = $2")
@@ -415,9 +445,14 @@ pub async fn update_analyses(
 ) -> Result<()> {
     let mut rows = Vec::with_capacity(analyses.len());
     for (id, analysis) in analyses {
-        rows.push(vec![id.into(), Json::encode(&analysis)?.into()]);
+        let wrong_facts = analysis.wrong_facts.len() as i64;
+        rows.push(vec![
+            id.into(),
+            Json::encode(&analysis)?.into(),
+            wrong_facts.into(),
+        ]);
     }
-    sql("UPDATE answers SET analysis = $3 WHERE project_id = $1 AND id = $2")
+    sql("UPDATE answers SET analysis = $3, wrong_facts = $4 WHERE project_id = $1 AND id = $2")
         .bind(scope.project())
         .execute_each(tx, rows)
         .await

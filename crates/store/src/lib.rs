@@ -21,6 +21,7 @@ pub mod connection_steps;
 pub mod crawls;
 mod db;
 pub mod deliveries;
+pub mod engine_activity;
 mod error;
 pub mod events;
 pub mod idempotency;

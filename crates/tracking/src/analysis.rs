@@ -1,7 +1,7 @@
 //! Analysis of one answer: brands, sources and sentiment, in the form in which they are stored and counted.
 
 use searchwright_contract::{
-    answers::{AnswerStatus, Citation, Mention, Sentiment, SourceClass, Span},
+    answers::{AnswerStatus, Citation, FactKind, Mention, Sentiment, SourceClass, Span, WrongFact},
     wire_name,
 };
 use searchwright_store::answers::{AnswerAnalysis, AnswerSource, GivenCitation};
@@ -9,6 +9,7 @@ use searchwright_visibility::{
     answer_text::AnswerText,
     cells,
     citations::{CitationUse, Citations, SourceLink},
+    facts,
     mentions::{self, AnswerMentions, MENTION_VERSION, MatchedAnswer},
     names::UnknownName,
     prompts::PromptClass,
@@ -16,7 +17,7 @@ use searchwright_visibility::{
     sources,
 };
 
-use crate::TrackedBrands;
+use crate::{TrackedBrands, tracked_brands::OWN};
 
 /// Prompt of answers, as far as their analysis depends on it.
 #[derive(Clone, Copy, Debug)]
@@ -78,6 +79,11 @@ pub(crate) fn analyse(brands: &TrackedBrands, prompt: AskedPrompt<'_>, raw: RawA
         mentions,
         citations: sources.iter().map(|source| citation(brands, source)).collect(),
         citations_observable: observable,
+        wrong_facts: if is_counted {
+            wrong_facts(brands, &matched, raw.text)
+        } else {
+            Vec::new()
+        },
     };
     let names = match status {
         AnswerStatus::Ok => matched.unknown_names(),
@@ -88,6 +94,35 @@ pub(crate) fn analyse(brands: &TrackedBrands, prompt: AskedPrompt<'_>, raw: RawA
         analysis,
         names,
     }
+}
+
+/// Returns the sentences that contradict the brand data, as they stand in the answer.
+fn wrong_facts(brands: &TrackedBrands, matched: &MatchedAnswer<'_>, text: &str) -> Vec<WrongFact> {
+    let findings = brands.facts.check(matched).into_iter();
+    findings
+        .map(|found| {
+            let product_id = found.product.as_deref().and_then(|id| id.parse().ok());
+            let product = product_id.and_then(|id| brands.products.get(&id).cloned());
+            let quote = facts::quote(text, found.span);
+            WrongFact {
+                kind: match found.kind {
+                    facts::FactKind::Price => FactKind::Price,
+                    facts::FactKind::Website => FactKind::Website,
+                    facts::FactKind::Availability => FactKind::Availability,
+                    facts::FactKind::Feature => FactKind::Feature,
+                },
+                product_id,
+                subject: product.unwrap_or_else(|| brands.name(OWN)),
+                claimed: found.claimed,
+                expected: found.expected,
+                quote: quote.text,
+                span: Span {
+                    start: quote.span.start,
+                    end: quote.span.end,
+                },
+            }
+        })
+        .collect()
 }
 
 /// Returns the outcome of an answer of which only the text is known.

@@ -3,10 +3,13 @@
 mod analysis;
 mod days;
 pub mod disputes;
+pub mod engine_status;
 pub mod engines;
 mod facts;
 mod mention_changes;
 pub mod names;
+mod next_steps;
+pub mod opportunities;
 pub mod overview;
 mod period;
 pub mod prompt_ideas;

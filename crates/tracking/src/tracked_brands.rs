@@ -3,7 +3,11 @@
 use std::collections::HashMap;
 
 use searchwright_contract::{
-    brand::Item, competitors::Competitor, ids::ItemId, products::Product, projects::Project,
+    brand::Item,
+    competitors::Competitor,
+    ids::ItemId,
+    products::{Product, ProductStatus},
+    projects::Project,
 };
 use searchwright_failure::Result;
 use searchwright_store::{
@@ -14,6 +18,7 @@ use searchwright_store::{
 use searchwright_visibility::{
     brands::{Alias, Brand, BrandMatcher},
     citations::registrable_domain,
+    facts::{FactChecker, ProductFacts, ProductPrice},
     near_names::NearNames,
     overview::BrandInfo,
 };
@@ -30,8 +35,12 @@ pub struct TrackedBrands {
     pub matcher: BrandMatcher,
     /// Finds the ones that a name may be a misspelling of.
     pub(crate) near_names: NearNames,
+    /// Finds sentences that contradict the brand data.
+    pub facts: FactChecker,
     /// The own brand first.
     pub all: Vec<BrandInfo>,
+    /// Names of products by id.
+    pub products: HashMap<ItemId, String>,
     ids: HashMap<String, ItemId>,
     /// Whether the own brand has a name and another spelling or domain.
     pub has_profile: bool,
@@ -67,7 +76,7 @@ impl TrackedBrands {
             own.category_terms = profile.category.into_iter().collect();
             own.negative_context = profile.negative_context;
         }
-        for product in products {
+        for product in &products {
             let names = std::iter::once(&product.data.name).chain(&product.data.aliases);
             own.products.extend(names.map(|name| Alias::from(name.as_str())));
         }
@@ -80,6 +89,11 @@ impl TrackedBrands {
         Ok(Self {
             matcher: BrandMatcher::new(&brands),
             near_names: NearNames::new(&brands),
+            products: products
+                .iter()
+                .map(|item| (item.id, item.data.name.clone()))
+                .collect(),
+            facts: FactChecker::new(products.into_iter().map(product_facts).collect()),
             all: brands.into_iter().map(info).collect(),
             ids,
             has_profile,
@@ -100,6 +114,24 @@ impl TrackedBrands {
     /// Returns whether a competitor is tracked.
     pub fn has_competitors(&self) -> bool {
         self.all.iter().any(|brand| !brand.is_own)
+    }
+}
+
+fn product_facts(item: Item<Product>) -> ProductFacts {
+    let product = item.data;
+    ProductFacts {
+        id: item.id.to_string(),
+        names: std::iter::once(product.name).chain(product.aliases).collect(),
+        price: product.price.map(|price| ProductPrice {
+            amount: price.amount,
+            currency: price.currency.clone(),
+        }),
+        is_retired: product.status == ProductStatus::Retired,
+        features: product
+            .features
+            .into_iter()
+            .chain(product.differentiators)
+            .collect(),
     }
 }
 

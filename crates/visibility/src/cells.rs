@@ -267,6 +267,9 @@ pub struct DomainCell {
     pub tally: SourceTally,
     /// Number of citations by page.
     pub urls: BTreeMap<String, u64>,
+    /// Of them, by page, those by answers that mention a competitor and not the own brand; only of third parties.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub gaps: BTreeMap<String, u64>,
 }
 
 /// Counts of the answers of a day, a prompt and a series.
@@ -356,6 +359,9 @@ impl Cell {
             domain.source_type = domain.source_type.min(source.source_type);
             domain.tally.citations += 1;
             *domain.urls.entry(source.url_key.clone()).or_default() += 1;
+            if source.class == SourceClass::ThirdParty && competitors > own {
+                *domain.gaps.entry(source.url_key.clone()).or_default() += 1;
+            }
             if !seen.contains(&&*source.domain) {
                 seen.push(&source.domain);
                 domain.tally.answers += 1;
@@ -389,6 +395,7 @@ impl DomainCell {
             source_type: source.source_type,
             tally: SourceTally::default(),
             urls: BTreeMap::new(),
+            gaps: BTreeMap::new(),
         }
     }
 
@@ -399,6 +406,9 @@ impl DomainCell {
         self.tally.merge(&other.tally);
         for (url, citations) in &other.urls {
             *self.urls.entry(url.clone()).or_default() += citations;
+        }
+        for (url, citations) in &other.gaps {
+            *self.gaps.entry(url.clone()).or_default() += citations;
         }
     }
 }

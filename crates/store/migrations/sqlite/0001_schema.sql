@@ -1107,11 +1107,20 @@ CREATE TABLE answers (
   analysis TEXT NOT NULL, -- what was found in it; computed again when the brand data change
   overrides TEXT NOT NULL, -- corrections by people, which count instead
   override_changes INTEGER NOT NULL, -- number of changes of these
+  -- copies of members of source, to be summed up without reading the texts
+  served_model TEXT,
+  searched INTEGER, -- 1 or 0; NULL if the engine does not say
+  latency_ms INTEGER,
+  cost_micros INTEGER,
+  wrong_facts INTEGER NOT NULL, -- number of sentences in analysis that contradict the brand data
   created_at TEXT NOT NULL,
   PRIMARY KEY (project_id, id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX answers_by_prompt ON answers (project_id, prompt_id, asked_at, id);
 CREATE INDEX answers_by_cell ON answers (project_id, prompt_id, day, series_id);
+CREATE INDEX answers_by_engine ON answers (project_id, engine, surface, day, status, prompt_id, series_id, asked_at, served_model,
+  searched, latency_ms, cost_micros);
+CREATE INDEX answers_with_wrong_facts ON answers (project_id, day) WHERE wrong_facts > 0;
 CREATE INDEX answers_by_run ON answers (project_id, run_id) WHERE run_id IS NOT NULL;
 
 -- Counts of the answers of a day, a prompt and a series.
@@ -1172,6 +1181,7 @@ CREATE TABLE answer_runs (
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX answer_runs_by_job ON answer_runs (project_id, job_id);
 CREATE INDEX answer_runs_by_request ON answer_runs (project_id, request, id);
+CREATE INDEX answer_runs_by_end ON answer_runs (project_id, finished_at) WHERE finished_at IS NOT NULL;
 
 -- Rows of reports of vendors and of access logs.
 CREATE TABLE report_rows (
