@@ -79,7 +79,7 @@ pub(crate) fn analyse(brands: &TrackedBrands, prompt: AskedPrompt<'_>, raw: RawA
         mentions,
         citations: sources.iter().map(|source| citation(brands, source)).collect(),
         citations_observable: observable,
-        wrong_facts: if is_counted {
+        wrong_facts: if status == AnswerStatus::Ok {
             wrong_facts(brands, &matched, raw.text)
         } else {
             Vec::new()

@@ -25,7 +25,7 @@ use crate::{
     ProjectDays,
     days::format_day,
     engines::{contract_engine, contract_surface},
-    overview::rate,
+    overview::contract_rate,
 };
 
 /// Days of the figures.
@@ -283,7 +283,7 @@ fn search_rate(activity: &EngineActivity) -> Option<searchwright_contract::visib
             answers: count.answers,
         })
         .collect();
-    (!clusters.is_empty()).then(|| rate(&Rate::from_clusters(&clusters)))
+    (!clusters.is_empty()).then(|| contract_rate(&Rate::from_clusters(&clusters)))
 }
 
 /// Whether a status is a failure. A search without an overview is none.

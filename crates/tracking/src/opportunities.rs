@@ -28,7 +28,7 @@ use searchwright_visibility::{
 };
 use sha2::{Digest as _, Sha256};
 
-use crate::{ProjectDays, TrackedBrands, next_steps, next_steps::cut, overview::rate, recording::read_cell};
+use crate::{ProjectDays, TrackedBrands, next_steps, next_steps::cut, overview::contract_rate, recording::read_cell};
 
 /// Days of the evidence.
 const WINDOW_DAYS: i32 = 28;
@@ -172,7 +172,7 @@ fn entry(kind: OpportunityKind, subject: &str, shown: &Rate) -> Opportunity {
         title: String::new(),
         why: String::new(),
         score: rules::score(shown),
-        rate: Some(rate(shown)),
+        rate: Some(contract_rate(shown)),
         thin: shown.denominator < rules::MIN_ANSWERS,
         prompt_ids: Vec::new(),
         engines: Vec::new(),
