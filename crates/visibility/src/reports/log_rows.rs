@@ -13,7 +13,7 @@ use crate::{
 use super::{
     fields,
     records::{Dimension, ReportRow, SkipReason},
-    rows::{Fields, RowContext, RowFault, count, field, item_text, optional_count},
+    rows::{RowContext, RowFault, RowFields, count, field, item_text, optional_count},
 };
 
 /// Header of the file. `kind` is `visit` or `referral`, `name` the agent or the assistant. `verified` and `forged` are empty
@@ -106,7 +106,7 @@ pub fn iso_day(day: u32) -> Option<String> {
     Some(format!("{:04}-{:02}-{:02}", date.year, date.month, date.day))
 }
 
-pub(super) fn read_row(fields: Fields<'_, '_>, context: &RowContext<'_>) -> Result<ReportRow, RowFault> {
+pub(super) fn read_row(fields: RowFields<'_, '_>, context: &RowContext<'_>) -> Result<ReportRow, RowFault> {
     let day = context.day(fields, 0)?;
     let dimension = match field(fields, 1)? {
         VISIT => Dimension::Visit,

@@ -39,7 +39,7 @@ impl RowFault {
 }
 
 /// Fields of a row.
-pub(super) type Fields<'f, 't> = &'f [Cow<'t, str>];
+pub(super) type RowFields<'f, 't> = &'f [Cow<'t, str>];
 
 /// Circumstances of every row.
 pub(super) struct RowContext<'a> {
@@ -49,7 +49,7 @@ pub(super) struct RowContext<'a> {
 
 impl RowContext<'_> {
     /// Parses the day of a column.
-    pub fn day(&self, fields: Fields<'_, '_>, column: usize) -> Result<i32, RowFault> {
+    pub fn day(&self, fields: RowFields<'_, '_>, column: usize) -> Result<i32, RowFault> {
         let day = parse_date(field(fields, column)?, self.order).ok_or(RowFault::new(
             SkipReason::InvalidDate,
             column,
@@ -194,13 +194,13 @@ fn read_row(table: &Table<'_>, context: &RowContext<'_>, line: &str) -> Result<R
 }
 
 /// Returns a field.
-pub(super) fn field<'f>(fields: Fields<'f, '_>, column: usize) -> Result<&'f str, RowFault> {
+pub(super) fn field<'f>(fields: RowFields<'f, '_>, column: usize) -> Result<&'f str, RowFault> {
     let found = fields.get(column).map(|field| &**field);
     found.ok_or(RowFault::new(SkipReason::MissingField, column, "is missing"))
 }
 
 /// Returns a text of a column, without control characters.
-pub(super) fn item_text(fields: Fields<'_, '_>, column: usize) -> Result<String, RowFault> {
+pub(super) fn item_text(fields: RowFields<'_, '_>, column: usize) -> Result<String, RowFault> {
     let text = field(fields, column)?;
     if text.len() > MAX_ITEM_BYTES {
         return Err(RowFault::new(
@@ -217,7 +217,7 @@ pub(super) fn item_text(fields: Fields<'_, '_>, column: usize) -> Result<String,
 }
 
 /// Returns a count of a column.
-pub(super) fn count(fields: Fields<'_, '_>, column: usize) -> Result<i64, RowFault> {
+pub(super) fn count(fields: RowFields<'_, '_>, column: usize) -> Result<i64, RowFault> {
     parse_count(field(fields, column)?).ok_or(RowFault::new(
         SkipReason::InvalidNumber,
         column,
@@ -226,7 +226,7 @@ pub(super) fn count(fields: Fields<'_, '_>, column: usize) -> Result<i64, RowFau
 }
 
 /// Returns a count of a column, which may be empty or missing.
-pub(super) fn optional_count(fields: Fields<'_, '_>, column: usize) -> Result<Option<i64>, RowFault> {
+pub(super) fn optional_count(fields: RowFields<'_, '_>, column: usize) -> Result<Option<i64>, RowFault> {
     match fields.get(column) {
         Some(text) if !text.is_empty() => count(fields, column).map(Some),
         _ => Ok(None),

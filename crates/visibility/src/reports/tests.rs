@@ -7,6 +7,7 @@ use super::{
 use crate::{
     access_logs::{AgentRanges, LogCounter},
     days::iso_date,
+    overview::DayRange,
 };
 
 const NOV_28: i32 = 20_785;
