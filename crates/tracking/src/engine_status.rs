@@ -54,6 +54,15 @@ struct Offer {
     needs: &'static str,
 }
 
+impl Offer {
+    const fn key(&self) -> EntryKey {
+        EntryKey {
+            engine: self.engine,
+            surface: self.surface,
+        }
+    }
+}
+
 const fn offer(engine: Engine, surface: Surface, provider: Option<Provider>, needs: &'static str) -> Offer {
     Offer {
         engine,
@@ -125,7 +134,11 @@ const OFFERS: [Offer; 14] = [
 ];
 
 /// Engine and surface of an entry.
-type EntryKey = (Engine, Surface);
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct EntryKey {
+    engine: Engine,
+    surface: Surface,
+}
 
 /// Returns the status of all engines.
 pub async fn statuses(
@@ -143,21 +156,28 @@ pub async fn statuses(
     let runs = engine_activity::list_outcomes(tx, scope, since).await?;
     let mut used: BTreeMap<EntryKey, Option<&dyn AnswerEngine>> = BTreeMap::new();
     for known in &series {
-        used.insert((known.engine, known.surface), None);
+        let key = EntryKey {
+            engine: known.engine,
+            surface: known.surface,
+        };
+        used.insert(key, None);
     }
     for engine in accounts
         .iter()
         .filter_map(|account| account.engines.as_ref().ok())
         .flatten()
     {
-        let key = (contract_engine(engine.key()), contract_surface(engine.key()));
+        let key = EntryKey {
+            engine: contract_engine(engine.key()),
+            surface: contract_surface(engine.key()),
+        };
         used.insert(key, Some(&**engine));
     }
     let mut data = Vec::with_capacity(used.len() + OFFERS.len());
     for (key, asked) in &used {
         let which = EngineDays {
-            engine: key.0,
-            surface: key.1,
+            engine: key.engine,
+            surface: key.surface,
             days: window.clone(),
         };
         let activity = engine_activity::get(tx, scope, &which).await?;
@@ -171,7 +191,7 @@ pub async fn statuses(
         }
         data.push(status);
     }
-    let unused = OFFERS.iter().map(|offer| (offer.engine, offer.surface));
+    let unused = OFFERS.iter().map(Offer::key);
     for key in unused.filter(|key| !used.contains_key(key)) {
         let mut status = empty(key);
         // An engine that never answered may have failed in runs.
@@ -188,8 +208,8 @@ pub async fn statuses(
 
 fn empty(key: EntryKey) -> EngineStatus {
     EngineStatus {
-        engine: key.0,
-        surface: key.1,
+        engine: key.engine,
+        surface: key.surface,
         retrieval: None,
         provider: offered(key).and_then(|offer| Some(offer.provider?.word().to_owned())),
         configured: false,
@@ -213,7 +233,7 @@ fn empty(key: EntryKey) -> EngineStatus {
 }
 
 fn offered(key: EntryKey) -> Option<&'static Offer> {
-    OFFERS.iter().find(|offer| (offer.engine, offer.surface) == key)
+    OFFERS.iter().find(|offer| offer.key() == key)
 }
 
 fn in_use(
@@ -224,8 +244,8 @@ fn in_use(
 ) -> EngineStatus {
     let retrieval = asked
         .map(|engine| engine.key().retrieval.word().to_owned())
-        // How a person asked is not known.
-        .or_else(|| Some(newest?.retrieval.clone()).filter(|_| key.1 != Surface::Manual));
+        // Of answers copied by hand nobody knows.
+        .or_else(|| Some(newest?.retrieval.clone()).filter(|_| key.surface != Surface::Manual));
     let stored_tool = newest.and_then(|series| series.variant.split('/').next());
     let location_controlled = asked.map(AnswerEngine::location_control);
     let estimate = asked.map(|engine| engine.estimate(USUAL_PROMPT, 1));
@@ -344,7 +364,7 @@ fn missing(scope: ProjectScope, key: EntryKey, accounts: &[EngineAccount]) -> St
     let Some(offer) = offered(key) else {
         let by_account = OFFERS
             .iter()
-            .find(|offer| offer.engine == key.0 && offer.provider.is_some());
+            .find(|offer| offer.engine == key.engine && offer.provider.is_some());
         return match by_account {
             Some(offer) => format!(
                 "nothing, to go on copying answers by hand; to have it asked: {}",
@@ -364,7 +384,7 @@ fn missing(scope: ProjectScope, key: EntryKey, accounts: &[EngineAccount]) -> St
             return "the account of dataforseo leaves it out: add it to its setting engines with --setting engines=…"
                 .to_owned();
         }
-        Some(Ok(_)) if key.0 == Engine::Custom => {
+        Some(Ok(_)) if key.engine == Engine::Custom => {
             "the account of openai asks OpenAI itself; a baseUrl makes it ask another server instead"
                 .to_owned()
         }
@@ -387,7 +407,7 @@ fn command(scope: ProjectScope, offer: &Offer) -> String {
 /// Returns the limits of an engine in words.
 fn notes(key: EntryKey, retrieval: Option<&str>, location_controlled: Option<bool>) -> Vec<String> {
     let mut notes = Vec::new();
-    match key {
+    match (key.engine, key.surface) {
         (_, Surface::Manual) => {
             notes.push("Answers are copied by hand: cost, latency and searches are not known.");
         }
@@ -402,12 +422,12 @@ fn notes(key: EntryKey, retrieval: Option<&str>, location_controlled: Option<boo
         _ => {}
     }
     match retrieval {
-        Some("none") if key.0 == Engine::Gemini => notes.push(
+        Some("none") if key.engine == Engine::Gemini => notes.push(
             "Asked without grounding: it answers from its training and cites nothing. The setting grounding=true turns Google Search \
              on; Google's terms may forbid to store and analyse such answers.",
         ),
         Some("none") => notes.push("Asked without web search: it answers from its training and cites nothing."),
-        Some("auto") if key.1 == Surface::Api && key.0 != Engine::Custom => {
+        Some("auto") if key.surface == Surface::Api && key.engine != Engine::Custom => {
             notes.push("The engine decides whether it searches; searchPerformed shows how often it did.");
         }
         _ => {}
