@@ -160,6 +160,7 @@ fn about(resource: &str) -> &'static str {
         "visibility" => "Visibility of the brand in the answers of AI assistants",
         "prompts" => "Tracked prompts and the answers to them",
         "names" => "Names in answers that no tracked brand covers",
+        "runs" => "Runs: prompts that were put to engines",
         "brand" => "Brand profile: names, domains, tone of voice",
         "products" => "Products of the brand",
         "competitors" => "Competitors of the brand",
