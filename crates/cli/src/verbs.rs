@@ -161,6 +161,7 @@ fn about(resource: &str) -> &'static str {
         "prompts" => "Tracked prompts and the answers to them",
         "reports" => "Own numbers: reports of Bing and Google, and access logs",
         "names" => "Names in answers that no tracked brand covers",
+        "runs" => "Runs: prompts that were put to engines",
         "brand" => "Brand profile: names, domains, tone of voice",
         "products" => "Products of the brand",
         "competitors" => "Competitors of the brand",

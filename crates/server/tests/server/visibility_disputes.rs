@@ -249,7 +249,7 @@ async fn sums_of_cells_are_those_of_corrected_answers(database: &str) {
     // A fixed walk over answers, brands and decisions, with some withdrawn.
     for step in 0..30_usize {
         let (prompt, answer) = &all[step * 7 % all.len()];
-        let mentioned = [json!(true), json!(false), json!(null)][step * 5 % 3].clone();
+        let mentioned = [json!(true), json!(false), json!(null)][step / 3 % 3].clone();
         let body = json!({ "brand": brands[step % 3], "mentioned": mentioned });
         let done = dispute(&bench, prompt, answer, body).await;
         assert!(done.status == 200 || done.status == 409, "{done:?}");
@@ -341,21 +341,14 @@ async fn answers_of_others_cannot_be_corrected(database: &str) {
         .json()["id"]
         .clone();
     let theirs = theirs.as_str().unwrap();
-    for (project, prompt, status) in [
-        (foreign.to_string(), theirs, "an answer of another project"),
-        (foreign.to_string(), &*asked, "a prompt of another project"),
-        (bench.project.to_string(), &*asked, "another project"),
-    ] {
+    // An answer of another project, a prompt of another project, and another project.
+    for (project, prompt) in [(foreign, theirs), (foreign, &*asked), (bench.project, &*asked)] {
         let path = format!(
             "/projects/{project}/visibility/prompts/{prompt}/answers/{}",
             answers[0]
         );
         let refused = bench.call("PATCH", &path).key(&key).json(&body).send().await;
-        assert_eq!(
-            refused.refuses(403, "project_forbidden")["status"],
-            403,
-            "{status}"
-        );
+        refused.refuses(403, "project_forbidden");
     }
     assert_eq!(
         fraction(&overview(&bench).await["kpis"]["mentionRate"]),

@@ -36,7 +36,7 @@ async fn with_names(bench: &Bench) -> [String; 2] {
     let of_second = json!([item(
         "gemini",
         2,
-        "- ZOLT OFFICE: loud\n- Bolt Deskz: meh\n- Ease of use"
+        "- ZOLT OFFICE: loud\n- Boltdeskz: meh\n- Ease of use"
     )]);
     assert_eq!(copy(bench, &first, of_first).await.status, 201);
     assert_eq!(copy(bench, &second, of_second).await.status, 201);
@@ -100,7 +100,7 @@ async fn names_are_counted_with_quotes(database: &str) {
     );
     assert_eq!((&all[1]["prompts"], &all[1]["nearTo"]), (&json!(1), &Value::Null));
     let competitors = bench.get("P/brand/competitors").await.json();
-    assert_eq!(all[2]["name"], "Bolt Deskz");
+    assert_eq!(all[2]["name"], "Boltdeskz");
     assert_eq!(
         all[2]["nearTo"],
         json!({ "brand": "Bolt Desks", "competitorId": competitors["data"][0]["id"] })
@@ -134,7 +134,7 @@ async fn decisions_change_the_brands_and_the_list(database: &str) {
     assert_eq!(spellings(&bench, "ignored").await, ["Wobblix"]);
     let decided = json!([
         { "name": "zolt office", "decision": "competitor", "domain": "zolt.example" },
-        { "name": "Bolt Deskz", "decision": "alias", "competitorId": bolt },
+        { "name": "Boltdeskz", "decision": "alias", "competitorId": bolt },
     ]);
     let decided = decide(&bench, decided).await;
     assert_eq!(decided.status, 200, "{decided:?}");
@@ -150,7 +150,7 @@ async fn decisions_change_the_brands_and_the_list(database: &str) {
             &decided["data"][0]["competitorId"]
         )
     );
-    assert_eq!(competitors["data"][1]["aliases"], json!(["Bolt Deskz"]));
+    assert_eq!(competitors["data"][1]["aliases"], json!(["Boltdeskz"]));
     assert_eq!(spellings(&bench, "open").await, Vec::<String>::new());
     settle(&bench).await;
     assert_eq!(spellings(&bench, "open").await, Vec::<String>::new());
