@@ -19,10 +19,10 @@ use searchwright_store::{
 use serde::{Serialize, de::DeserializeOwned};
 use uuid::Uuid;
 
-use searchwright_tracking::recording::AnalysedAnswers;
+use searchwright_tracking::{RunPlan, recording::AnalysedAnswers, reports::ReadReport};
 
 pub use crate::failure::fault;
-use crate::{Engine, failure::Result, operations::runs::RunPlan};
+use crate::{Engine, failure::Result};
 
 /// A credential that has been verified.
 #[derive(Clone, Debug)]
@@ -166,7 +166,7 @@ pub struct Call {
     pub(crate) prepared: Prepared,
 }
 
-/// Answers of other services that were asked before the transaction was opened.
+/// Results that were obtained before the transaction was opened: answers of other services, and long computations.
 #[derive(Debug, Default)]
 pub enum Prepared {
     /// The operation asks nobody.
@@ -180,6 +180,8 @@ pub enum Prepared {
     Answers(Box<AnalysedAnswers>),
     /// Engines that a run asks.
     Run(Box<RunPlan>),
+    /// A report that was parsed.
+    Report(Box<ReadReport>),
 }
 
 /// A site that is connected to a provider.

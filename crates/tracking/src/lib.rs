@@ -18,6 +18,7 @@ pub mod recording;
 pub mod reports;
 mod run_budget;
 mod run_figures;
+mod run_plan;
 mod setup;
 mod tracked_brands;
 
@@ -25,4 +26,5 @@ pub use days::{ProjectDays, parse_day};
 pub use mention_changes::mention_change;
 pub use run_budget::RunBudget;
 pub use run_figures::RunMentions;
+pub use run_plan::{MAX_ANSWERS, RunPlan};
 pub use tracked_brands::TrackedBrands;

@@ -28,7 +28,9 @@ use searchwright_visibility::{
 };
 use sha2::{Digest as _, Sha256};
 
-use crate::{ProjectDays, TrackedBrands, next_steps, next_steps::cut, overview::contract_rate, recording::read_cell};
+use crate::{
+    ProjectDays, TrackedBrands, next_steps, next_steps::cut, overview::contract_rate, recording::read_cell,
+};
 
 /// Days of the evidence.
 const WINDOW_DAYS: i32 = 28;

@@ -42,43 +42,67 @@ const BING_MEANING: &str = "Citations as Bing counts them in Microsoft Copilot, 
 const SEARCH_CONSOLE_MEANING: &str = "Impressions as Google counts them in its generative AI features: a link counts wherever it stands in an answer, whether or not anybody saw it. There are no clicks and no queries, and the features are not told apart. Days are those of Pacific Time.";
 const LOG_MEANING: &str = "Visits of agents by the name they give; verified are those from addresses that the agent's vendor publishes. A visit is neither a citation nor a person. Referrals are visits of people that name an assistant as their origin: a floor, because many assistants and apps name none.";
 
-/// Imports a report.
-pub async fn import(
-    tx: &mut Tx,
-    scope: ProjectScope,
+/// A report that was parsed.
+#[derive(Debug)]
+pub struct ReadReport {
+    format: ReportFormat,
+    /// Rows without the header.
+    rows: u64,
+    wanted: Vec<StoredReportRow>,
+    first: Option<i32>,
+    last: Option<i32>,
+    skipped: u64,
+    skipped_rows: Vec<SkippedReportRow>,
+}
+
+/// Parses a report. It takes long enough for a large file to keep it off the threads of the runtime.
+pub fn read(
     operation: ImportReport,
+    brands: &TrackedBrands,
+    days: &ProjectDays,
     now: Instant,
-) -> Result<ImportedReport> {
-    let project = projects::get(tx, scope).await?;
-    let today = ProjectDays::new(&project.timezone)?.day(now);
-    let brands = TrackedBrands::load(tx, scope, &project).await?;
+) -> Result<ReadReport> {
     // A vendor's day may begin before the project's.
-    let parsed = parse(operation, &brands, today + 1)?;
-    let format = contract_format(parsed.format);
-    let count = parsed.rows.len() as u64;
-    let first = parsed.rows.iter().map(|row| row.days.from).min();
-    let last = parsed.rows.iter().map(|row| row.days.to).max();
-    let stored = parsed.rows.into_iter().map(stored_row).collect();
-    let written = rows::save(tx, scope, format, stored).await?;
-    if let Some(last) = last {
-        rows::set_imported(tx, scope, format, last, now).await?;
-    }
+    let parsed = parse(operation, brands, days.day(now) + 1)?;
     let skipped = parsed.skipped_rows.into_iter().map(|row| SkippedReportRow {
         line: row.line,
         code: row.reason.as_str().to_owned(),
         column: row.column,
         detail: row.detail,
     });
-    Ok(ImportedReport {
-        format,
+    Ok(ReadReport {
+        format: contract_format(parsed.format),
         rows: parsed.read,
-        added: written.added,
-        replaced: written.replaced,
-        unchanged: count.saturating_sub(written.added + written.replaced),
+        first: parsed.rows.iter().map(|row| row.days.from).min(),
+        last: parsed.rows.iter().map(|row| row.days.to).max(),
+        wanted: parsed.rows.into_iter().map(stored_row).collect(),
         skipped: parsed.skipped,
         skipped_rows: skipped.collect(),
-        from: first.map(format_day),
-        to: last.map(format_day),
+    })
+}
+
+/// Stores a report.
+pub async fn save(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    report: &ReadReport,
+    now: Instant,
+) -> Result<ImportedReport> {
+    let written = rows::save(tx, scope, report.format, report.wanted.clone()).await?;
+    if let Some(last) = report.last {
+        rows::set_imported(tx, scope, report.format, last, now).await?;
+    }
+    let stored = written.added + written.replaced;
+    Ok(ImportedReport {
+        format: report.format,
+        rows: report.rows,
+        added: written.added,
+        replaced: written.replaced,
+        unchanged: (report.wanted.len() as u64).saturating_sub(stored),
+        skipped: report.skipped,
+        skipped_rows: report.skipped_rows.clone(),
+        from: report.first.map(format_day),
+        to: report.last.map(format_day),
     })
 }
 

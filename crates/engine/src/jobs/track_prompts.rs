@@ -31,13 +31,13 @@ use searchwright_store::{
     projects, prompts,
 };
 use searchwright_tracking::{
-    ProjectDays, RunBudget, RunMentions, TrackedBrands,
+    MAX_ANSWERS, ProjectDays, RunBudget, RunMentions, TrackedBrands,
     engines::{contract_engine, contract_surface},
     mention_change,
 };
 use serde_json::{Value, json};
 
-use self::questions::{Asked, Question};
+use self::questions::{Asked, RunQuestion};
 use super::{JobContext, JobError};
 
 /// Attempts after which an engine that is not available counts as failed.
@@ -46,8 +46,6 @@ const MAX_ATTEMPTS: i64 = 3;
 const RETRY_MILLIS: i64 = 5_000;
 /// Questions that one engine is asked at a time.
 const AT_ONCE: usize = 4;
-/// Most answers of an engine to a prompt in a run that aims at a precision.
-const MAX_ANSWERS: u32 = 200;
 
 /// Everything that a run needs.
 struct RunContext {
@@ -139,7 +137,7 @@ async fn ask_engine(context: &RunContext, engine: &dyn AnswerEngine) -> Result<(
     let is_late = AtomicBool::new(false);
     let mut questions = Vec::new();
     for prompt in &context.prompts {
-        questions.extend((0..u32::from(context.run.run.samples)).map(|sample| Question {
+        questions.extend((0..u32::from(context.run.run.samples)).map(|sample| RunQuestion {
             engine,
             prompt,
             sample,
@@ -173,7 +171,7 @@ async fn ask_engine(context: &RunContext, engine: &dyn AnswerEngine) -> Result<(
 /// Asks a question, unless its engine is not available: that is left alone until the next attempt.
 async fn ask_unless_late(
     context: &RunContext,
-    question: Question<'_>,
+    question: RunQuestion<'_>,
     is_late: &AtomicBool,
 ) -> Result<Option<Asked>, JobError> {
     if is_late.load(Ordering::Relaxed) && context.job.leased.attempt < MAX_ATTEMPTS {
@@ -197,7 +195,7 @@ async fn ask_further(
             if mentions(context, outcome).await?.reaches(points) {
                 break;
             }
-            let question = Question {
+            let question = RunQuestion {
                 engine,
                 prompt,
                 sample,

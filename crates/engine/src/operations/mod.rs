@@ -34,7 +34,7 @@ mod prompts;
 mod publishing;
 mod rechecks;
 mod reports;
-pub(crate) mod runs;
+mod runs;
 mod usage;
 mod visibility;
 mod webhooks;

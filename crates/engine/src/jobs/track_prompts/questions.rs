@@ -16,7 +16,7 @@ use crate::{
 
 /// A question of a run.
 #[derive(Clone, Copy)]
-pub(super) struct Question<'a> {
+pub(super) struct RunQuestion<'a> {
     pub(super) engine: &'a dyn AnswerEngine,
     pub(super) prompt: &'a Prompt,
     /// Number of the answer, from 0.
@@ -46,7 +46,7 @@ impl Asked {
 }
 
 /// Asks a question, unless it was asked before or could exceed a limit.
-pub(super) async fn ask(context: &RunContext, question: Question<'_>) -> Result<Asked, JobError> {
+pub(super) async fn ask(context: &RunContext, question: RunQuestion<'_>) -> Result<Asked, JobError> {
     let most = question.engine.estimate(&question.prompt.text, 1).high_micros;
     let most = i64::try_from(most.unwrap_or(0)).unwrap_or(i64::MAX);
     if !context.budget.take(most) {
@@ -108,7 +108,7 @@ pub(super) async fn ask(context: &RunContext, question: Question<'_>) -> Result<
 /// Stores the charge of a question before it is asked.
 async fn reserve(
     context: &RunContext,
-    question: Question<'_>,
+    question: RunQuestion<'_>,
     most: i64,
 ) -> Result<Result<Reservation, Failure>, JobError> {
     let key = question.engine.key();
@@ -146,7 +146,7 @@ async fn reserve(
 /// Removes the charge of a question that was not charged for.
 async fn release(
     context: &RunContext,
-    question: Question<'_>,
+    question: RunQuestion<'_>,
     reservation: Reservation,
 ) -> Result<(), JobError> {
     let (now, is_further) = (context.job.engine.clock.now(), question.is_further);
