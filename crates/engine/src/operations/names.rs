@@ -57,7 +57,7 @@ impl Handle<ListNames> for Engine {
 }
 
 /// A decision with what is known about its name.
-struct Decided {
+struct CheckedDecision {
     item: NameDecision,
     key: String,
     competitor: Option<ItemId>,
@@ -110,12 +110,12 @@ impl Handle<DecideNames> for Engine {
 }
 
 /// Names the faults of all decisions.
-async fn check(call: &Call, tx: &mut Tx, items: Vec<NameDecision>) -> Result<Vec<Decided>> {
+async fn check(call: &Call, tx: &mut Tx, items: Vec<NameDecision>) -> Result<Vec<CheckedDecision>> {
     let scope = call.scope()?;
     let keys: Vec<String> = items.iter().map(|item| name_key(&item.name)).collect();
     let found = names::find(tx, scope, &keys).await?;
     let mut faults: Vec<Fault> = Vec::new();
-    let mut decided: Vec<Decided> = Vec::with_capacity(items.len());
+    let mut decided: Vec<CheckedDecision> = Vec::with_capacity(items.len());
     for (at, (mut item, found)) in items.into_iter().zip(found).enumerate() {
         let mut check = Check::new(format!("/items/{at}"), &mut faults);
         item.name = item.name.trim().to_owned();
@@ -132,7 +132,7 @@ async fn check(call: &Call, tx: &mut Tx, items: Vec<NameDecision>) -> Result<Vec
                 check.fault("competitorId", "not_found", "is not a competitor of this project");
             }
         }
-        decided.push(Decided {
+        decided.push(CheckedDecision {
             item,
             key: keys[at].clone(),
             competitor,
@@ -176,7 +176,7 @@ async fn find_competitor(call: &Call, tx: &mut Tx, id: &str) -> Result<Option<It
 }
 
 /// Creates the competitors by the rules of their operation.
-async fn add_competitors(call: &Call, tx: &mut Tx, decided: &mut [Decided]) -> Result<()> {
+async fn add_competitors(call: &Call, tx: &mut Tx, decided: &mut [CheckedDecision]) -> Result<()> {
     let (mut places, mut new) = (Vec::new(), Vec::new());
     for (at, decided) in decided.iter().enumerate() {
         if let (NameVerdict::Competitor, Some(domain)) = (decided.item.decision, &decided.item.domain) {
@@ -204,9 +204,9 @@ async fn add_competitors(call: &Call, tx: &mut Tx, decided: &mut [Decided]) -> R
 }
 
 /// Adds spellings to the own brand and to competitors.
-async fn add_aliases(call: &Call, tx: &mut Tx, decided: &[Decided]) -> Result<()> {
+async fn add_aliases(call: &Call, tx: &mut Tx, decided: &[CheckedDecision]) -> Result<()> {
     let scope = call.scope()?;
-    let is_alias = |decided: &Decided| decided.item.decision == NameVerdict::Alias;
+    let is_alias = |decided: &CheckedDecision| decided.item.decision == NameVerdict::Alias;
     let mut owners: Vec<Option<ItemId>> = decided
         .iter()
         .filter(|decided| is_alias(decided))
@@ -215,7 +215,7 @@ async fn add_aliases(call: &Call, tx: &mut Tx, decided: &[Decided]) -> Result<()
     owners.sort_unstable();
     owners.dedup();
     for owner in owners {
-        let of_owner = |decided: &Decided| is_alias(decided) && decided.competitor == owner;
+        let of_owner = |decided: &CheckedDecision| is_alias(decided) && decided.competitor == owner;
         let Some(id) = owner else {
             let mut stored = profile(tx, scope).await?;
             extend(&mut stored.profile.aliases, decided, of_owner)?;
@@ -231,7 +231,11 @@ async fn add_aliases(call: &Call, tx: &mut Tx, decided: &[Decided]) -> Result<()
     Ok(())
 }
 
-fn extend(aliases: &mut Vec<String>, decided: &[Decided], wanted: impl Fn(&Decided) -> bool) -> Result<()> {
+fn extend(
+    aliases: &mut Vec<String>,
+    decided: &[CheckedDecision],
+    wanted: impl Fn(&CheckedDecision) -> bool,
+) -> Result<()> {
     let mut faults = Vec::new();
     for (at, decided) in decided.iter().enumerate().filter(|(_, decided)| wanted(decided)) {
         if aliases.iter().any(|alias| name_key(alias) == decided.key) {

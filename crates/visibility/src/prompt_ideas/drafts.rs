@@ -61,7 +61,7 @@ pub(super) fn draft_all(material: &IdeaMaterial) -> Option<impl Iterator<Item = 
         return None;
     }
     let category = material.category.as_deref().and_then(clean);
-    let context = Context {
+    let context = DraftContext {
         language,
         brand: clean(&material.brand),
         category,
@@ -81,13 +81,13 @@ pub(super) fn draft_all(material: &IdeaMaterial) -> Option<impl Iterator<Item = 
     Some(in_turn(drafts))
 }
 
-struct Context {
+struct DraftContext {
     language: String,
     brand: Option<String>,
     category: Option<String>,
 }
 
-impl Context {
+impl DraftContext {
     fn category_fillings(&self) -> Vec<Filling> {
         let filling = |category: &String| Filling {
             kind: "category",
