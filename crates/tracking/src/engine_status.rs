@@ -50,7 +50,7 @@ struct Offer {
     surface: Surface,
     /// Provider that asks it; `None` where answers can only be copied by hand.
     provider: Option<Provider>,
-    /// What its account needs.
+    /// Needs of its account.
     needs: &'static str,
 }
 

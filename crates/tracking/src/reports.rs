@@ -180,8 +180,8 @@ fn stored_row(row: ReportRow) -> StoredReportRow {
     }
 }
 
-/// What is asked for.
-struct Question {
+/// The request.
+struct ReportQuery {
     scope: ProjectScope,
     days: DayRange,
     top: u32,
@@ -202,7 +202,7 @@ pub async fn reports(
         to: operation.to.as_deref(),
     };
     let days = wanted_period(wanted, today)?;
-    let question = Question {
+    let query = ReportQuery {
         scope,
         days,
         top: u32::from(operation.top.unwrap_or(DEFAULT_TOP)),
@@ -216,12 +216,12 @@ pub async fn reports(
     for import in rows::list_imports(tx, scope).await? {
         match import.format {
             ReportFormat::BingAiPerformance => {
-                reports.bing_ai_performance = Some(vendor_report(tx, &question, import).await?);
+                reports.bing_ai_performance = Some(vendor_report(tx, &query, import).await?);
             }
             ReportFormat::SearchConsoleAi => {
-                reports.search_console_ai = Some(vendor_report(tx, &question, import).await?);
+                reports.search_console_ai = Some(vendor_report(tx, &query, import).await?);
             }
-            ReportFormat::AccessLog => reports.access_log = Some(log_report(tx, &question, import).await?),
+            ReportFormat::AccessLog => reports.access_log = Some(log_report(tx, &query, import).await?),
         }
     }
     Ok(reports)
@@ -239,9 +239,9 @@ fn amount(stored: i64) -> u64 {
     u64::try_from(stored).unwrap_or_default()
 }
 
-async fn vendor_report(tx: &mut Tx, question: &Question, import: LastImport) -> Result<VendorReport> {
-    let days = question.days;
-    let periods = rows::list_periods(tx, question.scope, import.format, days.from..=days.to).await?;
+async fn vendor_report(tx: &mut Tx, query: &ReportQuery, import: LastImport) -> Result<VendorReport> {
+    let days = query.days;
+    let periods = rows::list_periods(tx, query.scope, import.format, days.from..=days.to).await?;
     let by_day = daily(&periods, Dimension::Day, days);
     let cited: Vec<i64> = by_day.values().filter_map(|sums| sums.cited_pages).collect();
     let (unit, meaning) = match import.format {
@@ -264,10 +264,10 @@ async fn vendor_report(tx: &mut Tx, question: &Question, import: LastImport) -> 
                 cited_pages: by_day.get(&day).and_then(|sums| sums.cited_pages).map(amount),
             })
             .collect(),
-        pages: table(tx, question, import.format, &periods, Dimension::Page).await?,
-        queries: table(tx, question, import.format, &periods, Dimension::Query).await?,
-        countries: table(tx, question, import.format, &periods, Dimension::Country).await?,
-        devices: table(tx, question, import.format, &periods, Dimension::Device).await?,
+        pages: table(tx, query, import.format, &periods, Dimension::Page).await?,
+        queries: table(tx, query, import.format, &periods, Dimension::Query).await?,
+        countries: table(tx, query, import.format, &periods, Dimension::Country).await?,
+        devices: table(tx, query, import.format, &periods, Dimension::Device).await?,
     })
 }
 
@@ -288,7 +288,7 @@ fn total(by_day: &BTreeMap<i32, &PeriodSums>) -> Option<u64> {
 
 async fn table(
     tx: &mut Tx,
-    question: &Question,
+    query: &ReportQuery,
     format: ReportFormat,
     periods: &[PeriodSums],
     dimension: Dimension,
@@ -298,7 +298,7 @@ async fn table(
         .filter(|sums| sums.dimension == dimension.as_str())
         .collect();
     let stored: Vec<DayRange> = of_dimension.iter().map(|sums| range(sums)).collect();
-    let chosen = choose_periods(&stored, question.days);
+    let chosen = choose_periods(&stored, query.days);
     let (Some(first), Some(last)) = (chosen.first(), chosen.last()) else {
         return Ok(None);
     };
@@ -315,9 +315,9 @@ async fn table(
     };
     let counted = of_dimension.iter().filter(|sums| chosen.contains(&range(sums)));
     let total = counted.map(|sums| amount(sums.amount)).sum();
-    let items = rows::list_items(tx, question.scope, &selection, question.top).await?;
+    let items = rows::list_items(tx, query.scope, &selection, query.top).await?;
     Ok(Some(ReportTable {
-        values: rows::count_items(tx, question.scope, &selection).await?,
+        values: rows::count_items(tx, query.scope, &selection).await?,
         total,
         coverage: spans(&chosen),
         rows: items
@@ -350,8 +350,8 @@ fn spans(periods: &[DayRange]) -> Vec<ReportPeriod> {
     joined.into_iter().map(span).collect()
 }
 
-async fn log_report(tx: &mut Tx, question: &Question, import: LastImport) -> Result<AccessLogReport> {
-    let (scope, days) = (question.scope, question.days);
+async fn log_report(tx: &mut Tx, query: &ReportQuery, import: LastImport) -> Result<AccessLogReport> {
+    let (scope, days) = (query.scope, query.days);
     let periods = rows::list_periods(tx, scope, import.format, days.from..=days.to).await?;
     let visits = daily(&periods, Dimension::Visit, days);
     let referrals = daily(&periods, Dimension::Referral, days);
@@ -363,8 +363,8 @@ async fn log_report(tx: &mut Tx, question: &Question, import: LastImport) -> Res
         longer: Vec::new(),
     };
     let (of_visits, of_referrals) = (selection(Dimension::Visit), selection(Dimension::Referral));
-    let visited = rows::list_items(tx, scope, &of_visits, question.top).await?;
-    let referred = rows::list_items(tx, scope, &of_referrals, question.top).await?;
+    let visited = rows::list_items(tx, scope, &of_visits, query.top).await?;
+    let referred = rows::list_items(tx, scope, &of_referrals, query.top).await?;
     let assistants = rows::list_actors(tx, scope, &of_referrals).await?;
     Ok(AccessLogReport {
         meaning: LOG_MEANING.to_owned(),
