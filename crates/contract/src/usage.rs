@@ -24,7 +24,7 @@ words! {
 }
 
 operation! {
-    /// Returns the usage of this month: counts with their quotas, and spending at providers with its budgets.
+    /// Returns the usage of this month: counts with their quotas, and spending at providers with its budgets; and spending today.
     ///
     /// A month is a calendar month in UTC. A call above a quota or a budget answers `403 quota_exceeded`.
     GetUsage {
@@ -42,6 +42,8 @@ pub struct Usage {
     pub quotas: Vec<Quota>,
     /// Spending at every provider that has a budget or was paid this month.
     pub spend: Vec<Spend>,
+    /// Spending of today (UTC) at all providers.
+    pub today: TodaySpend,
 }
 
 impl Answer for Usage {}
@@ -83,5 +85,19 @@ pub struct Spend {
     #[schemars(example = 1)]
     pub uncertain_calls: i64,
     /// Start of the next month.
+    pub resets_at: Instant,
+}
+
+/// Spending of a day at all providers, in millionths of a US dollar.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TodaySpend {
+    /// Daily budget; `null` means unlimited.
+    #[schemars(example = 2_000_000)]
+    pub budget_micros_usd: Option<i64>,
+    /// Known charges, and estimates of calls whose price is unknown.
+    #[schemars(example = 350_000)]
+    pub spent_micros_usd: i64,
+    /// Start of the next day.
     pub resets_at: Instant,
 }

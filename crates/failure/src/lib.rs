@@ -81,19 +81,25 @@ impl From<BudgetExceeded> for Failure {
             resets_at,
         } = over;
         let dollars = |micros: i64| format!("{}.{:02}", micros / 1_000_000, micros % 1_000_000 / 10_000);
+        let place = match &provider {
+            Some(provider) => format!("at {provider} this month"),
+            None => "today (UTC)".to_owned(),
+        };
         let detail = format!(
-            "{} of {} USD are spent at {provider} this month, and this may cost more than is left",
+            "{} of {} USD are spent {place}, and this may cost more than is left",
             dollars(used),
             dollars(limit),
         );
-        Problem::new(Code::QuotaExceeded, detail)
+        let mut problem = Problem::new(Code::QuotaExceeded, detail)
             .hint("wait until resetsAt, or let the operator raise the budget")
             .with("metric", "spend_micros_usd")
-            .with("provider", provider)
             .with("limit", limit)
             .with("used", used)
-            .with("resetsAt", resets_at.to_string())
-            .into()
+            .with("resetsAt", resets_at.to_string());
+        if let Some(provider) = provider {
+            problem = problem.with("provider", provider);
+        }
+        problem.into()
     }
 }
 

@@ -93,7 +93,7 @@ pub enum AdminCommand {
         #[command(subcommand)]
         command: QuotaCommand,
     },
-    /// Budgets: monthly spending limits of a project.
+    /// Budgets: spending limits of a project, monthly at a provider or daily at all.
     Budget {
         #[command(subcommand)]
         command: BudgetCommand,

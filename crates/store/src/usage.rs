@@ -13,8 +13,8 @@ use uuid::Uuid;
 use crate::{Error, Result, Tx, access::ProjectScope, sql};
 
 pub use budget::{
-    BudgetExceeded, Charge, ChargeStatus, NewReservation, ProviderSpend, Reservation, budget_left,
-    list_spend, record_charge, release, reserve, set_budget, settle,
+    BudgetExceeded, Charge, ChargeStatus, DaySpend, NewReservation, ProviderSpend, Reservation, budget_left,
+    list_spend, record_charge, release, reserve, set_budget, set_daily_budget, settle, spend_of_day,
 };
 
 /// A calendar month in UTC.
@@ -177,14 +177,14 @@ pub async fn set_quota(tx: &mut Tx, project: Uuid, metric: Metric, limit: Option
         }
         None => "DELETE FROM quotas WHERE project_id = $1 AND metric = $2",
     };
-    set_limit(tx, text, project, metric.as_str(), limit).await
+    set_limit(tx, text, project, Some(metric.as_str()), limit).await
 }
 
 async fn set_limit(
     tx: &mut Tx,
     text: &'static str,
     project: Uuid,
-    name: &str,
+    name: Option<&str>,
     limit: Option<i64>,
 ) -> Result<()> {
     let known = sql("SELECT 1 FROM projects WHERE id = $1")
@@ -192,7 +192,10 @@ async fn set_limit(
         .fetch_optional(tx, |_| Ok(()))
         .await?;
     known.ok_or(Error::Dangling)?;
-    let statement = sql(text).bind(project).bind(name);
+    let mut statement = sql(text).bind(project);
+    if let Some(name) = name {
+        statement = statement.bind(name);
+    }
     match limit {
         Some(limit) => {
             check_amount(limit)?;

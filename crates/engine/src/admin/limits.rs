@@ -1,4 +1,4 @@
-//! Monthly limits of a project, set by the operator: quotas and budgets.
+//! Limits of a project, set by the operator: quotas and budgets.
 
 use searchwright_contract::{Problem, usage::Metric};
 use searchwright_providers::Provider;
@@ -32,9 +32,9 @@ pub struct QuotaSet {
 pub struct BudgetSet {
     /// The project.
     pub project_id: Uuid,
-    /// Provider that charges.
-    pub provider: String,
-    /// Most per month, in millionths of a US dollar; `null` is unlimited.
+    /// Provider that charges; `null` for the daily budget at all providers.
+    pub provider: Option<String>,
+    /// Most per month, or per day at all providers, in millionths of a US dollar; `null` is unlimited.
     pub budget_micros_usd: Option<i64>,
 }
 
@@ -73,19 +73,38 @@ impl Engine {
         micros_usd: Option<i64>,
     ) -> Result<BudgetSet> {
         let provider = Provider::parse(provider)?.word();
-        if micros_usd.is_some_and(|m| !(0..=MAX_MICROS_USD).contains(&m)) {
-            return Err(fault("/usd", "out_of_range", "has to be 0 to 1000000000"));
-        }
+        check_budget(micros_usd)?;
         let done = self.db.write(move |tx| {
             Box::pin(async move { usage::set_budget(tx, project, provider, micros_usd).await })
         });
         done.await.map_err(no_project)?;
         Ok(BudgetSet {
             project_id: project,
-            provider: provider.to_owned(),
+            provider: Some(provider.to_owned()),
             budget_micros_usd: micros_usd,
         })
     }
+
+    /// Sets how much money a project may spend per day at all providers; `None` is unlimited.
+    pub async fn set_daily_budget(&self, project: Uuid, micros_usd: Option<i64>) -> Result<BudgetSet> {
+        check_budget(micros_usd)?;
+        let done = self
+            .db
+            .write(move |tx| Box::pin(async move { usage::set_daily_budget(tx, project, micros_usd).await }));
+        done.await.map_err(no_project)?;
+        Ok(BudgetSet {
+            project_id: project,
+            provider: None,
+            budget_micros_usd: micros_usd,
+        })
+    }
+}
+
+fn check_budget(micros_usd: Option<i64>) -> Result<()> {
+    if micros_usd.is_some_and(|m| !(0..=MAX_MICROS_USD).contains(&m)) {
+        return Err(fault("/usd", "out_of_range", "has to be 0 to 1000000000"));
+    }
+    Ok(())
 }
 
 pub(super) fn no_project(error: Error) -> Failure {

@@ -1,6 +1,6 @@
 //! Usage.
 
-use searchwright_contract::usage::{GetUsage, Quota, Spend, Usage};
+use searchwright_contract::usage::{GetUsage, Quota, Spend, TodaySpend, Usage};
 use searchwright_store::{
     Tx,
     usage::{self, Month},
@@ -13,6 +13,7 @@ impl Handle<GetUsage> for Engine {
         let (scope, month) = (call.scope()?, Month::from_instant(call.now));
         let counts = usage::list_usage(tx, scope, call.now).await?;
         let spent = usage::list_spend(tx, scope, call.now).await?;
+        let today = usage::spend_of_day(tx, scope, call.now).await?;
         Ok(Usage {
             period_start: month.start,
             quotas: counts
@@ -35,6 +36,11 @@ impl Handle<GetUsage> for Engine {
                     resets_at: month.end,
                 })
                 .collect(),
+            today: TodaySpend {
+                budget_micros_usd: today.limit,
+                spent_micros_usd: today.spent,
+                resets_at: today.resets_at,
+            },
         })
     }
 }

@@ -1,4 +1,4 @@
-//! `searchwright admin quota …` and `admin budget …`: monthly limits of a project.
+//! `searchwright admin quota …` and `admin budget …`: limits of a project.
 
 use clap::Subcommand;
 use searchwright_cli::{CliError, Exit};
@@ -28,15 +28,18 @@ pub enum QuotaCommand {
 /// Budgets.
 #[derive(Clone, Debug, Subcommand)]
 pub enum BudgetCommand {
-    /// Set the monthly budget of a project at a provider.
+    /// Set the monthly budget of a project at a provider, or its daily budget at all providers.
     Set {
         /// Project id.
         #[arg(long)]
         project: String,
         /// Provider that charges, such as openai.
+        #[arg(long, required_unless_present = "per_day", conflicts_with = "per_day")]
+        provider: Option<String>,
+        /// Budget per day (UTC) at all providers together.
         #[arg(long)]
-        provider: String,
-        /// Maximum in US dollars per calendar month (UTC), or unlimited.
+        per_day: bool,
+        /// Maximum in US dollars per calendar month or day (UTC), or unlimited.
         #[arg(long, value_parser = amount)]
         usd: Limit<String>,
         #[command(flatten)]
@@ -94,13 +97,15 @@ pub async fn budget(command: BudgetCommand, json: bool) -> Result<Exit, CliError
         provider,
         usd,
         flags,
+        per_day: _,
     } = command;
     let micros = usd.0.as_deref().map(micros_of_usd).transpose().map_err(refused)?;
     let installation = open(&flags).await?;
-    let set = installation
-        .engine
-        .set_budget(project(&id)?, &provider, micros)
-        .await;
+    let (engine, id) = (&installation.engine, project(&id)?);
+    let set = match &provider {
+        Some(provider) => engine.set_budget(id, provider, micros).await,
+        None => engine.set_daily_budget(id, micros).await,
+    };
     installation.engine.db.close().await;
     let set = set.map_err(refused)?;
     let most = usd
@@ -109,6 +114,9 @@ pub async fn budget(command: BudgetCommand, json: bool) -> Result<Exit, CliError
     show(
         json,
         &serde_json::json!(set),
-        &format!("{} per month: {most}", set.provider),
+        &match set.provider {
+            Some(provider) => format!("{provider} per month: {most}"),
+            None => format!("all providers per day: {most}"),
+        },
     )
 }

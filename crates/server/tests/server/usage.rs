@@ -120,6 +120,10 @@ async fn what_the_operator_sets_is_shown_and_enforced() {
         .set_budget(bench.project, "openai", Some(20_000_000))
         .await
         .unwrap();
+    engine
+        .set_daily_budget(bench.project, Some(30_000_000))
+        .await
+        .unwrap();
     let (scope, now) = (scope(&bench).await, bench.clock.now());
     let ids: Vec<Uuid> = (0..4).map(|_| bench.clock.id()).collect();
     let step = move |n: usize, estimate| NewReservation {
@@ -166,6 +170,13 @@ async fn what_the_operator_sets_is_shown_and_enforced() {
             { "provider": "openai", "budgetMicrosUsd": 20_000_000, "spentMicrosUsd": 3_150_000,
               "uncertainMicrosUsd": 250_000, "uncertainCalls": 1, "resetsAt": resets },
         ])
+    );
+    assert_eq!(
+        (
+            &usage["today"]["budgetMicrosUsd"],
+            &usage["today"]["spentMicrosUsd"]
+        ),
+        (&json!(30_000_000), &json!(3_400_000))
     );
     let refused = engine
         .db
@@ -256,6 +267,13 @@ async fn the_operator_is_told_what_cannot_be() {
         (nobody, "openai", Some(1), (404, "")),
     ] {
         let refused = engine.set_budget(project, provider, micros).await.unwrap_err();
+        assert_eq!(code(refused), (expected.0, expected.1.to_owned()));
+    }
+    for (project, micros, expected) in [
+        (bench.project, Some(-1), (422, "out_of_range")),
+        (nobody, Some(1), (404, "")),
+    ] {
+        let refused = engine.set_daily_budget(project, micros).await.unwrap_err();
         assert_eq!(code(refused), (expected.0, expected.1.to_owned()));
     }
 }

@@ -401,6 +401,12 @@ CREATE TABLE budgets (
   PRIMARY KEY (project_id, provider)
 );
 
+-- Most that a project may spend at all providers in a day.
+CREATE TABLE daily_budgets (
+  project_id UUID PRIMARY KEY REFERENCES projects (id),
+  most BIGINT NOT NULL
+);
+
 -- Sums of the charges of a month: known prices, and estimates of calls whose price is not known.
 CREATE TABLE spend (
   project_id UUID NOT NULL REFERENCES projects (id),
@@ -429,6 +435,7 @@ CREATE TABLE charges (
 );
 -- A step of a job is charged once, however often it is tried.
 CREATE UNIQUE INDEX charges_by_step ON charges (project_id, job_id, step);
+CREATE INDEX charges_by_time ON charges (project_id, begun_at);
 CREATE INDEX charges_unpriced ON charges (project_id, month) WHERE actual IS NULL;
 
 ------------------------------------------------------------------------------------------------------

@@ -9,6 +9,8 @@ use uuid::Uuid;
 use super::{Month, check_amount, set_limit};
 use crate::{Result, Tx, access::ProjectScope, sql};
 
+const DAY_MILLIS: i64 = 86_400_000;
+
 /// Sets or, with `None`, deletes the monthly budget for a provider. [`crate::Error::Dangling`] if there is no such project.
 pub async fn set_budget(tx: &mut Tx, project: Uuid, provider: &str, limit: Option<i64>) -> Result<()> {
     let text = match limit {
@@ -18,7 +20,18 @@ pub async fn set_budget(tx: &mut Tx, project: Uuid, provider: &str, limit: Optio
         }
         None => "DELETE FROM budgets WHERE project_id = $1 AND provider = $2",
     };
-    set_limit(tx, text, project, provider, limit).await
+    set_limit(tx, text, project, Some(provider), limit).await
+}
+
+/// Sets or, with `None`, deletes the most that a project may spend in a day. [`crate::Error::Dangling`] if there is no such project.
+pub async fn set_daily_budget(tx: &mut Tx, project: Uuid, limit: Option<i64>) -> Result<()> {
+    let text = match limit {
+        Some(_) => {
+            "INSERT INTO daily_budgets (project_id, most) VALUES ($1, $2) ON CONFLICT (project_id) DO UPDATE SET most = $2"
+        }
+        None => "DELETE FROM daily_budgets WHERE project_id = $1",
+    };
+    set_limit(tx, text, project, None, limit).await
 }
 
 /// A call of a job that a provider may charge for, before it is made.
@@ -61,13 +74,13 @@ pub enum ChargeStatus {
 /// Error: a budget would be exceeded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BudgetExceeded {
-    /// Provider that charges.
-    pub provider: String,
-    /// Budget per month.
+    /// Provider whose monthly budget it is; `None` for the daily budget at all providers.
+    pub provider: Option<String>,
+    /// Budget.
     pub limit: i64,
-    /// Cost of this month, with uncertain amounts.
+    /// Cost of this month or day, with uncertain amounts.
     pub used: i64,
-    /// Beginning of the next month.
+    /// Beginning of the next month or day.
     pub resets_at: Instant,
 }
 
@@ -112,32 +125,89 @@ pub async fn reserve(
     }
     add_spend(tx, scope, month, &new.provider, 0, new.estimate).await?;
     // The sum is locked now: a later transaction sees this charge in it.
-    let Some(left) = budget_left(tx, scope, &new.provider, now).await? else {
+    let left = budget_left(tx, scope, &new.provider, now).await?;
+    let over = match left.filter(|left| *left < 0) {
+        Some(left) => {
+            let limit = find_budget(tx, scope, &new.provider).await?.unwrap_or(0);
+            Some(BudgetExceeded {
+                used: limit - left - new.estimate,
+                provider: Some(new.provider.clone()),
+                limit,
+                resets_at: month.end,
+            })
+        }
+        None => over_daily_budget(tx, scope, new.estimate, now).await?,
+    };
+    let Some(over) = over else {
         return Ok(Ok(Reservation {
             id: new.id,
             status: ChargeStatus::New,
         }));
     };
-    if left >= 0 {
-        return Ok(Ok(Reservation {
-            id: new.id,
-            status: ChargeStatus::New,
-        }));
-    }
-    // Over budget: the reservation is undone.
+    // The reservation is undone.
     add_spend(tx, scope, month, &new.provider, 0, -new.estimate).await?;
     sql("DELETE FROM charges WHERE project_id = $1 AND id = $2")
         .bind(scope.project())
         .bind(new.id)
         .execute(tx)
         .await?;
-    let limit = find_budget(tx, scope, &new.provider).await?.unwrap_or(0);
-    Ok(Err(BudgetExceeded {
-        used: limit - left - new.estimate,
-        provider: new.provider,
+    Ok(Err(over))
+}
+
+/// Returns the excess over the daily budget, after a charge with this estimate was added.
+async fn over_daily_budget(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    estimate: i64,
+    now: Instant,
+) -> Result<Option<BudgetExceeded>> {
+    // Locked, because calls to different providers share it.
+    let limit: Option<i64> = sql("UPDATE daily_budgets SET most = most WHERE project_id = $1 RETURNING most")
+        .bind(scope.project())
+        .fetch_optional(tx, |c| c.take())
+        .await?;
+    let Some(limit) = limit else {
+        return Ok(None);
+    };
+    let day = spend_of_day(tx, scope, now).await?;
+    Ok((day.spent > limit).then_some(BudgetExceeded {
+        provider: None,
         limit,
-        resets_at: month.end,
+        used: day.spent - estimate,
+        resets_at: day.resets_at,
     }))
+}
+
+/// Cost of a day (UTC) at all providers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DaySpend {
+    /// Daily budget; unlimited if `None`.
+    pub limit: Option<i64>,
+    /// Sum of known prices, and of estimates where no price is known.
+    pub spent: i64,
+    /// Beginning of the next day.
+    pub resets_at: Instant,
+}
+
+/// Returns the cost of the day of an instant.
+pub async fn spend_of_day(tx: &mut Tx, scope: ProjectScope, now: Instant) -> Result<DaySpend> {
+    let begin = now.millis() - now.millis().rem_euclid(DAY_MILLIS);
+    let spent = sql(
+        "SELECT CAST(coalesce(sum(coalesce(actual, estimate)), 0) AS BIGINT) FROM charges WHERE project_id = $1 AND begun_at >= $2",
+    )
+    .bind(scope.project())
+    .bind(Instant::from_millis(begin))
+    .fetch_one(tx, |c| c.take())
+    .await?;
+    let limit = sql("SELECT most FROM daily_budgets WHERE project_id = $1")
+        .bind(scope.project())
+        .fetch_optional(tx, |c| c.take())
+        .await?;
+    Ok(DaySpend {
+        limit,
+        spent,
+        resets_at: Instant::from_millis(begin + DAY_MILLIS),
+    })
 }
 
 /// Records the end of a call and its cost: 0 if nothing was charged, `None` if that is unknown, which leaves the estimate

@@ -24,6 +24,7 @@ on_both!(
     unknown_price_stays_uncertain,
     a_budget_is_never_exceeded,
     transactions_at_once_do_not_exceed_a_budget,
+    a_day_has_a_budget_at_all_providers,
     usage_is_counted_per_project,
     limits_belong_to_a_project_that_exists,
 );
@@ -374,7 +375,7 @@ async fn a_budget_is_never_exceeded(place: &Place) {
     let job = id();
     let first = intend(&store, scope, step(job, "a", 600)).await.unwrap();
     let refused = BudgetExceeded {
-        provider: "openai".to_owned(),
+        provider: Some("openai".to_owned()),
         limit: 1000,
         used: 600,
         resets_at: Month::from_instant(now()).end,
@@ -419,6 +420,48 @@ async fn transactions_at_once_do_not_exceed_a_budget(place: &Place) {
     }
     assert_eq!(allowed, 6);
     assert_eq!(spent(&store, scope).await, openai(Some(20), 0, 18, 6));
+}
+
+async fn a_day_has_a_budget_at_all_providers(place: &Place) {
+    let store = place.store().await;
+    let scope = store.project().await;
+    let set = |limit| {
+        let db = store.db.clone();
+        async move { commit!(db, |tx| usage::set_daily_budget(tx, scope.project(), limit).await).unwrap() }
+    };
+    set(Some(20)).await;
+    let job = id();
+    let at_once: Vec<_> = (0..16)
+        .map(|n| {
+            let db = store.db.clone();
+            let mut new = step(job, &n.to_string(), 3);
+            if n % 2 == 0 {
+                new.provider = "anthropic".to_owned();
+            }
+            tokio::spawn(
+                async move { commit!(db, |tx| usage::reserve(tx, scope, new, now()).await).unwrap() },
+            )
+        })
+        .collect();
+    let mut allowed = 0;
+    for one in at_once {
+        match one.await.unwrap() {
+            Ok(_) => allowed += 1,
+            Err(over) => assert_eq!((over.provider, over.limit), (None, 20)),
+        }
+    }
+    assert_eq!(allowed, 6);
+    let day = usage::spend_of_day(&mut store.read().await, scope, now())
+        .await
+        .unwrap();
+    assert_eq!((day.limit, day.spent), (Some(20), 18));
+    let tomorrow = day.resets_at;
+    let next = step(job, "tomorrow", 20);
+    commit!(store.db, |tx| usage::reserve(tx, scope, next, tomorrow).await)
+        .unwrap()
+        .unwrap();
+    set(None).await;
+    intend(&store, scope, step(job, "unlimited", 100)).await.unwrap();
 }
 
 async fn usage_is_counted_per_project(place: &Place) {
