@@ -13,7 +13,7 @@ fn facts(brands: &[&str], urls: &[&str]) -> Facts {
     let brand = |(position, name): (u32, &&str)| BrandFact {
         brand: (*name).to_owned(),
         is_own: *name == "own",
-        position,
+        position: Some(position),
         sentiment_milli: None,
     };
     let source = |url: &&str| SourceFact {
