@@ -117,8 +117,8 @@ fn pages_count_only_answers_without_the_brand() {
 #[test]
 fn sums_of_cells_keep_gaps() {
     let (a, b) = (facts(&["bolt"], &[LIST]), facts(&["elm"], &[LIST]));
-    let mut sum = row(0, 0, &[a.clone()]).cell;
-    sum.merge(&row(0, 0, &[b.clone()]).cell);
+    let mut sum = row(0, 0, std::slice::from_ref(&a)).cell;
+    sum.merge(&row(0, 0, std::slice::from_ref(&b)).cell);
     assert_eq!(sum, row(0, 0, &[a, b]).cell);
     let stored = serde_json::to_string(&sum).unwrap();
     assert_eq!(serde_json::from_str::<Cell>(&stored).unwrap(), sum);
