@@ -164,6 +164,40 @@ const COLUMNS: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
+        "names.list",
+        &[
+            ("name", "name"),
+            ("status", "status"),
+            ("answers", "answers"),
+            ("prompts", "prompts"),
+            ("engines", "engines"),
+            ("last seen", "lastSeenAt"),
+            ("near to", "nearTo/brand"),
+        ],
+    ),
+    (
+        "visibility.engines",
+        &[
+            ("engine", "engine"),
+            ("surface", "surface"),
+            ("configured", "configured"),
+            ("answers", "answers"),
+            ("failures", "failures"),
+            ("last good answer", "lastGoodAnswerAt"),
+            ("last error", "lastError"),
+            ("missing", "missing"),
+        ],
+    ),
+    (
+        "visibility.opportunities",
+        &[
+            ("score", "score"),
+            ("kind", "kind"),
+            ("title", "title"),
+            ("why", "why"),
+        ],
+    ),
+    (
         "webhooks.list",
         &[
             ("id", "id"),
@@ -287,6 +321,11 @@ fn cell(value: &Value) -> String {
     match value {
         Value::Null => "-".to_owned(),
         Value::String(text) => plain(text),
+        Value::Number(number) => match number.as_f64() {
+            // Counts of figures are floats in JSON.
+            Some(whole) if number.is_f64() && whole.fract() == 0.0 => format!("{whole}"),
+            _ => number.to_string(),
+        },
         other => plain(&other.to_string()),
     }
 }

@@ -55,7 +55,7 @@ pub(crate) fn write(out: &mut impl Write, overview: &Overview) -> std::io::Resul
             out,
             "Prompts that name the brand (recognition, not visibility): mentioned in {} ({}), mean position {}\n",
             Unit::Share.format(rate.rate.value),
-            basis(&rate.rate),
+            basis(Unit::Share, &rate.rate),
             Unit::Number.format(position.rate.value)
         )?;
     }
@@ -134,7 +134,7 @@ fn row(name: &str, unit: Unit, kpi: &Kpi) -> Vec<String> {
         name.to_owned(),
         unit.format(kpi.rate.value),
         interval(unit, kpi.rate.ci_low, kpi.rate.ci_high),
-        basis(&kpi.rate),
+        basis(unit, &kpi.rate),
         kpi.grade.to_string(),
         change(unit, kpi),
     ]
@@ -147,8 +147,12 @@ fn interval(unit: Unit, low: Option<f64>, high: Option<f64>) -> String {
     }
 }
 
-fn basis(rate: &Rate) -> String {
-    format!("{} of {}", rate.numerator, rate.denominator)
+/// Returns the answers, mentions or citations that a figure counts.
+fn basis(unit: Unit, rate: &Rate) -> String {
+    match unit {
+        Unit::Share => format!("{} of {}", rate.numerator, rate.denominator),
+        Unit::Number => format!("{}", rate.denominator),
+    }
 }
 
 fn change(unit: Unit, kpi: &Kpi) -> String {

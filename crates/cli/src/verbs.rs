@@ -56,6 +56,7 @@ impl Visitor for Verbs {
                     None => arg,
                 },
             )
+            .mut_args(with_bare_flag)
             .about(first.trim_end_matches('.').to_owned())
             .long_about(description.clone());
         if O::META.effect.runs() {
@@ -103,6 +104,17 @@ fn arguments<O: Operation>(matches: &ArgMatches) -> Result<Value, CliError> {
         }
     }
     Ok(arguments)
+}
+
+/// Lets a flag of true or false stand alone for true.
+fn with_bare_flag(arg: Arg) -> Arg {
+    let values = arg.get_possible_values();
+    let is_flag = arg.get_long().is_some() && values.iter().map(|v| v.get_name()).eq(["true", "false"]);
+    if is_flag {
+        arg.num_args(0..=1).default_missing_value("true")
+    } else {
+        arg
+    }
 }
 
 const fn needs_consent(effect: Effect) -> bool {
@@ -203,7 +215,8 @@ pub async fn run(
         .find(|v| v.meta.name == full)
         .ok_or_else(|| CliError::new(Exit::Usage, format!("there is no command {full}")))?;
     let mut arguments = (verb.arguments)(matches)?;
-    if needs_consent(verb.meta.effect) && !matches.get_flag("yes") {
+    let is_dry_run = arguments["dryRun"] == true;
+    if needs_consent(verb.meta.effect) && !is_dry_run && !matches.get_flag("yes") {
         ask(&full)?;
     }
     let client = connection.client().await?;

@@ -192,13 +192,17 @@ fn numbers(shown: &Rate) -> String {
     } else {
         "answers"
     };
-    let mut text = format!("{} of {} {answers}", shown.numerator, shown.denominator);
+    let mut notes = Vec::new();
     if let Some(interval) = shown.interval() {
         let (low, high) = (100.0 * interval.low, 100.0 * interval.high);
-        text += &format!(" (95 % interval {low:.0} to {high:.0} %)");
+        notes.push(format!("95 % interval {low:.0} to {high:.0} %"));
     }
     if shown.denominator < rules::MIN_ANSWERS {
-        text += ", which is thin";
+        notes.push("thin evidence".to_owned());
+    }
+    let mut text = format!("{} of {} {answers}", shown.numerator, shown.denominator);
+    if !notes.is_empty() {
+        text += &format!(" ({})", notes.join("; "));
     }
     text
 }

@@ -340,7 +340,6 @@ fn items_come_from_a_file_and_are_shown_in_a_table() {
             "--aliases",
             "Fern",
             "--ambiguous",
-            "true",
             "--json",
         ])
         .json();

@@ -132,16 +132,7 @@ fn who_may_not_follow_learns_that_it_goes_on() {
     let caller = User::new()
         .with("SEARCHWRIGHT_URL", &server.url)
         .with("SEARCHWRIGHT_KEY", &key);
-    let started = caller.run(&[
-        "keywords",
-        "generate",
-        "--seeds",
-        "desk",
-        "--dry-run",
-        "true",
-        "--yes",
-        "--wait",
-    ]);
+    let started = caller.run(&["keywords", "generate", "--seeds", "desk", "--dry-run", "--wait"]);
     started.refuses(
         3,
         &[
