@@ -82,13 +82,18 @@ async fn engine(State(asked): State<Asked>, request: Request) -> Response {
 
 /// A project whose engine costs 1 and 4 US dollars for a million tokens, unless the price is unknown.
 async fn with_engine(database: &str, is_priced: bool) -> (Bench, Asked) {
+    with_workers(database, is_priced, 1).await
+}
+
+async fn with_workers(database: &str, is_priced: bool, jobs: usize) -> (Bench, Asked) {
     let asked = Asked::default();
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let router = axum::Router::new().fallback(engine).with_state(asked.clone());
     tokio::spawn(async move { axum::serve(listener, router).await });
     let allow = format!("allow_outbound=[\"provider={address}\"]");
-    let bench = Bench::on(database, &["worker.jobs=2", &allow]).await;
+    let jobs = format!("worker.jobs={jobs}");
+    let bench = Bench::on(database, &[&jobs, &allow]).await;
     let mut settings = vec![
         ("baseUrl", format!("http://{address}/v1")),
         ("model", "m".to_owned()),
@@ -438,7 +443,7 @@ async fn canceled_run_keeps_what_it_has(database: &str) {
 }
 
 async fn question_of_a_worker_that_died_is_not_repeated(database: &str) {
-    let (bench, asked) = with_engine(database, true).await;
+    let (bench, asked) = with_workers(database, true, 2).await;
     let stuck = prompt(&bench, "Is it stuck?").await;
     let started = track(&bench, &stuck, json!({})).await.json();
     while asked.count() == 0 {
