@@ -18,7 +18,7 @@ pub enum ReportFormat {
     BingAiPerformance,
     /// Generative AI report of Google Search Console.
     SearchConsoleAi,
-    /// Daily sums of an access log; see [`log_rows`].
+    /// Daily sums of an access log.
     AccessLog,
 }
 
