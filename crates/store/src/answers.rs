@@ -76,26 +76,6 @@ pub struct AnswerAnalysis {
     pub wrong_facts: Vec<WrongFact>,
 }
 
-impl AnswerAnalysis {
-    /// Returns whether the answer mentions the own brand.
-    pub fn mentions_own(&self) -> bool {
-        self.mentions
-            .iter()
-            .any(|mention| mention.is_own && !mention.candidate)
-    }
-}
-
-/// Place of answers that are compared with each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AnswerPlace {
-    /// Prompt.
-    pub prompt: PromptId,
-    /// Engine.
-    pub engine: Engine,
-    /// Way by which they were obtained.
-    pub surface: Surface,
-}
-
 /// An answer as it is stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredAnswer {
@@ -320,45 +300,6 @@ pub async fn list_of_prompt(tx: &mut Tx, scope: ProjectScope, prompt: PromptId) 
         .bind(scope.project())
         .bind(prompt)
         .fetch_all(tx, read_answer)
-        .await
-}
-
-/// Returns the analyses of the newest whole answers at a place, newest first, without those of one run.
-pub async fn list_newest_analyses(
-    tx: &mut Tx,
-    scope: ProjectScope,
-    place: &AnswerPlace,
-    without: Option<RunId>,
-    limit: u32,
-) -> Result<Vec<AnswerAnalysis>> {
-    sql(
-        "SELECT analysis FROM answers WHERE project_id = $1 AND prompt_id = $2 AND engine = $3 AND surface = $4 AND status = 'ok'
-           AND (run_id IS NULL OR run_id <> $5) ORDER BY asked_at DESC, id DESC LIMIT $6",
-    )
-    .bind(scope.project())
-    .bind(place.prompt)
-    .bind(place.engine.as_str())
-    .bind(place.surface.as_str())
-    .bind(without.unwrap_or(RunId::MIN))
-    .bind(limit)
-    .fetch_all(tx, |c| c.take_json())
-    .await
-}
-
-/// Returns the statuses and analyses of the answers of a run at a place.
-pub async fn list_analyses_of_run(
-    tx: &mut Tx,
-    scope: ProjectScope,
-    place: &AnswerPlace,
-    run: RunId,
-) -> Result<Vec<(AnswerStatus, AnswerAnalysis)>> {
-    sql("SELECT status, analysis FROM answers WHERE project_id = $1 AND run_id = $2 AND prompt_id = $3 AND engine = $4 AND surface = $5")
-        .bind(scope.project())
-        .bind(run)
-        .bind(place.prompt)
-        .bind(place.engine.as_str())
-        .bind(place.surface.as_str())
-        .fetch_all(tx, |c| Ok((c.parse()?, c.take_json()?)))
         .await
 }
 

@@ -7,7 +7,7 @@ use searchwright_contract::{
 use searchwright_store::{
     Result, Tx,
     access::ProjectScope,
-    answers::{self, AnswerAnalysis, AnswerPlace},
+    answer_overrides::{self, AnswerPlace, CountedAnswer},
 };
 
 /// Number of the newest answers that decide. One answer alone says little: the same question is often answered otherwise.
@@ -21,8 +21,8 @@ pub async fn mention_change(
     place: AnswerPlace,
     run: RunId,
 ) -> Result<Option<MentionData>> {
-    let before = count(&answers::list_newest_analyses(tx, scope, &place, Some(run), NEWEST).await?);
-    let now = count(&answers::list_newest_analyses(tx, scope, &place, None, NEWEST).await?);
+    let before = count(&answer_overrides::list_newest(tx, scope, &place, Some(run), NEWEST).await?);
+    let now = count(&answer_overrides::list_newest(tx, scope, &place, None, NEWEST).await?);
     let changed = (before.mentions > 0) != (now.mentions > 0);
     Ok((before.answers > 0 && changed).then_some(MentionData {
         prompt_id: place.prompt,
@@ -34,10 +34,9 @@ pub async fn mention_change(
     }))
 }
 
-fn count(analyses: &[AnswerAnalysis]) -> MentionCount {
-    let mentions = analyses.iter().filter(|analysis| analysis.mentions_own()).count();
+fn count(answers: &[CountedAnswer]) -> MentionCount {
     MentionCount {
-        answers: analyses.len() as u32,
-        mentions: mentions as u32,
+        answers: answers.len() as u32,
+        mentions: answers.iter().filter(|answer| answer.mentions_own()).count() as u32,
     }
 }

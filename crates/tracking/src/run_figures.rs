@@ -1,7 +1,7 @@
 //! Figures over the answers of a run.
 
 use searchwright_contract::{answers::AnswerStatus, runs::RunOutcome};
-use searchwright_store::answers::AnswerAnalysis;
+use searchwright_store::answer_overrides::CountedAnswer;
 use searchwright_visibility::statistics::{self, Cluster};
 
 use crate::overview::contract_rate;
@@ -12,16 +12,20 @@ pub struct RunMentions(Vec<Cluster>);
 
 impl RunMentions {
     /// Adds the answers to a prompt.
-    pub fn add_prompt(&mut self, answers: &[(AnswerStatus, AnswerAnalysis)]) {
-        let evaluated = answers.iter().filter(|(status, _)| *status == AnswerStatus::Ok);
+    pub fn add_prompt(&mut self, answers: &[CountedAnswer]) {
         let mut counts = Cluster::default();
-        for (_, analysis) in evaluated {
+        for answer in answers.iter().filter(|answer| answer.status == AnswerStatus::Ok) {
             counts.answers += 1;
-            counts.hits += u64::from(analysis.mentions_own());
+            counts.hits += u64::from(answer.mentions_own());
         }
         if counts.answers > 0 {
             self.0.push(counts);
         }
+    }
+
+    /// Returns whether no answer could be evaluated.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// Returns whether the half-width of the interval is at most so many points.

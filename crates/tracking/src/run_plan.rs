@@ -3,7 +3,7 @@
 use searchwright_contract::{
     Code, Problem,
     answers::Engine,
-    prompts::Prompt,
+    prompts::{Prompt, PromptStatus},
     runs::{CostEstimate, TrackPrompt},
 };
 use searchwright_failure::{Result, fault};
@@ -26,13 +26,19 @@ pub struct RunPlan {
 }
 
 impl RunPlan {
-    /// Chooses among the engines of the project's accounts. Refuses a run that nothing can be asked in, and a limit that cannot be
-    /// held.
+    /// Chooses among the engines of the project's accounts. Refuses an archived prompt, a run that nothing can be asked in,
+    /// and a limit that cannot be held.
     pub fn new(
         operation: &TrackPrompt,
         prompt: &Prompt,
         configured: &[Box<dyn AnswerEngine>],
     ) -> Result<Self> {
+        if prompt.status == PromptStatus::Archived {
+            return Err(Problem::new(Code::InvalidState, "the prompt is archived")
+                .hint("make it active first: prompts.update with status active")
+                .with("from", prompt.status.as_str())
+                .into());
+        }
         let wanted = operation.engines.as_deref().unwrap_or(&prompt.engines);
         let chosen: Vec<&dyn AnswerEngine> = configured
             .iter()

@@ -16,7 +16,7 @@ use futures_util::{
 use searchwright_contract::{
     Clock, Code, Instant, Problem,
     events::{EventType, MentionData, RunData},
-    ids::{JobId, RunId},
+    ids::{JobId, PromptId, RunId},
     prompts::Prompt,
     runs::{MissReason, Run, RunOutcome, RunStatus},
 };
@@ -24,9 +24,9 @@ use searchwright_providers::AnswerEngine;
 use searchwright_store::{
     Tx,
     access::ProjectScope,
+    answer_overrides::{self, AnswerPlace},
     answer_runs::{self, StoredRun},
-    answers::{self, AnswerPlace},
-    events,
+    answers, events,
     jobs::{JobEnd, LeasedJob},
     projects, prompts,
 };
@@ -44,6 +44,8 @@ use super::{JobContext, JobError};
 const MAX_ATTEMPTS: i64 = 3;
 /// Wait before engines that were not available are asked again.
 const RETRY_MILLIS: i64 = 5_000;
+/// Answers of which one has to be evaluated before more are asked for.
+const MIN_EVALUATED: u32 = 5;
 /// Questions that one engine is asked at a time.
 const AT_ONCE: usize = 4;
 
@@ -192,7 +194,9 @@ async fn ask_further(
     let samples = u32::from(context.run.run.samples);
     for prompt in &context.prompts {
         for sample in samples..MAX_ANSWERS {
-            if mentions(context, outcome).await?.reaches(points) {
+            let mentions = mentions(context, outcome).await?;
+            // An engine that refuses the prompt is not asked 200 times.
+            if mentions.reaches(points) || mentions.is_empty() && sample >= MIN_EVALUATED {
                 break;
             }
             let question = RunQuestion {
@@ -229,18 +233,24 @@ fn add(outcome: &mut RunOutcome, asked: Asked) {
     outcome.detail.get_or_insert(detail);
 }
 
+/// Returns the places of the answers of an engine to each prompt.
+fn places(context: &RunContext, outcome: &RunOutcome) -> Vec<AnswerPlace> {
+    let prompts = context.run.run.prompt_ids.iter();
+    let place = |prompt: &PromptId| AnswerPlace {
+        prompt: *prompt,
+        engine: outcome.engine,
+        surface: outcome.surface,
+    };
+    prompts.map(place).collect()
+}
+
 /// Returns the mentions in the answers of an engine so far.
 async fn mentions(context: &RunContext, outcome: &RunOutcome) -> Result<RunMentions, JobError> {
     let mut all = RunMentions::default();
     let mut tx = context.job.engine.db.read().await?;
-    for prompt in &context.run.run.prompt_ids {
-        let place = AnswerPlace {
-            prompt: *prompt,
-            engine: outcome.engine,
-            surface: outcome.surface,
-        };
+    for place in places(context, outcome) {
         let scope = context.job.leased.scope;
-        all.add_prompt(&answers::list_analyses_of_run(&mut tx, scope, &place, context.run.run.id).await?);
+        all.add_prompt(&answer_overrides::list_of_run(&mut tx, scope, &place, context.run.run.id).await?);
     }
     Ok(all)
 }
@@ -278,7 +288,8 @@ async fn finish(context: &RunContext, outcomes: Vec<RunOutcome>) -> Result<Value
         })
         .await?;
     if status == RunStatus::Failed {
-        let detail = format!("no engine answered: {}", detail.unwrap_or_default());
+        let detail = detail.unwrap_or_else(|| "the project no longer has an account for it".to_owned());
+        let detail = format!("no engine answered: {detail}");
         let problem = Problem::new(Code::ProviderError, detail).with("runId", id.to_string());
         return Err(JobError::GiveUp(Box::new(problem)));
     }
@@ -292,12 +303,7 @@ async fn mention_changes(
     let mut changes = Vec::new();
     let mut tx = context.job.engine.db.read().await?;
     for outcome in outcomes.iter().filter(|outcome| outcome.answers > 0) {
-        for prompt in &context.run.run.prompt_ids {
-            let place = AnswerPlace {
-                prompt: *prompt,
-                engine: outcome.engine,
-                surface: outcome.surface,
-            };
+        for place in places(context, outcome) {
             let scope = context.job.leased.scope;
             changes.extend(mention_change(&mut tx, scope, place, context.run.run.id).await?);
         }

@@ -1,4 +1,4 @@
-//! What to do next: kinds with their evidence, ready calls, and sentences that contradict the brand data.
+//! Next steps: kinds with their evidence, ready calls, and sentences that contradict the brand data.
 
 use std::collections::{BTreeMap, BTreeSet};
 

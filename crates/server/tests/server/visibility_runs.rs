@@ -268,6 +268,13 @@ async fn estimates_and_limits_hold(database: &str) {
             "{body}"
         );
     }
+    let path = format!("P/visibility/prompts/{desk}");
+    for (status, expected) in [("archived", 409), ("active", 200)] {
+        let changed = bench.patch(&path, json!({ "status": status })).await;
+        assert_eq!(changed.status, 200, "{changed:?}");
+        let dry = track(&bench, &desk, json!({ "dryRun": true })).await;
+        assert_eq!(dry.status, expected, "{status} {dry:?}");
+    }
     let other = track(&bench, &desk, json!({ "engines": ["claude"] })).await;
     other.refuses(409, "provider_not_configured");
     assert_eq!(bench.get("P/visibility/runs").await.json()["data"], json!([]));
@@ -367,6 +374,11 @@ async fn precision_is_sampled_until_it_is_reached(database: &str) {
         (12, &json!(0.5))
     );
     assert_eq!(tracked(&bench).await, 12);
+    let refused = prompt(&bench, "Are you sorry?").await;
+    let wanted = json!({ "precisionTarget": 10, "maxCost": 10 });
+    let stopped = self::run(&bench, &refused, wanted).await;
+    assert_eq!(stopped["outcomes"][0]["mentionRate"], Value::Null);
+    assert_eq!(asked.count(), 12 + 5, "an engine that refuses is left alone");
 }
 
 async fn changes_of_mentions_are_events(database: &str) {
@@ -394,6 +406,25 @@ async fn changes_of_mentions_are_events(database: &str) {
         lost.len(),
         1,
         "once, when none of the newest five names the brand: {lost:?}"
+    );
+    let newest = &answers(&bench, &fading).await[0];
+    let path = format!(
+        "P/visibility/prompts/{fading}/answers/{}",
+        newest["id"].as_str().unwrap()
+    );
+    let corrected = bench
+        .patch(&path, json!({ "brand": "own", "mentioned": true }))
+        .await;
+    assert_eq!(corrected.status, 200, "{corrected:?}");
+    for _ in 0..5 {
+        run(&bench, &fading, json!({})).await;
+        bench.clock.advance(61_000);
+    }
+    let later = bench.get("P/events?event=visibility.mention_lost").await.json();
+    assert_eq!(
+        later["data"].as_array().unwrap().len(),
+        2,
+        "again, when the answer that a person corrected is no longer among them: {later}"
     );
     let data = &lost[0]["data"];
     assert_eq!(
