@@ -27,4 +27,4 @@ pub use mention_changes::mention_change;
 pub use run_budget::RunBudget;
 pub use run_figures::RunMentions;
 pub use run_plan::{MAX_ANSWERS, RunPlan};
-pub use tracked_brands::TrackedBrands;
+pub use tracked_brands::{OWN, TrackedBrands};

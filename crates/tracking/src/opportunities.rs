@@ -1,4 +1,4 @@
-//! What to do next, ranked by evidence: from the counts of cells, from sentences that contradict the brand data, and from the
+//! Next steps, ranked by evidence: from the counts of cells, from sentences that contradict the brand data, and from the
 //! issues of audits.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};

@@ -1,4 +1,4 @@
-//! What is printed about a log.
+//! Summary of a log, as it is printed.
 
 use std::{
     cmp::Reverse,

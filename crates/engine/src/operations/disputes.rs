@@ -6,7 +6,7 @@ use searchwright_contract::{
     ids::{AnswerId, ItemId, PromptId},
 };
 use searchwright_store::{Tx, access::RecordKind, answers, projects, prompts};
-use searchwright_tracking::{TrackedBrands, disputes};
+use searchwright_tracking::{OWN, TrackedBrands, disputes};
 
 use crate::{
     Engine,
@@ -15,8 +15,6 @@ use crate::{
     failure::Result,
 };
 
-/// Word that stands for the own brand.
-const OWN: &str = "own";
 /// Corrections of an answer, at most.
 const MAX_OVERRIDES: usize = 100;
 
