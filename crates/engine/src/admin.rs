@@ -3,8 +3,6 @@
 pub mod checks;
 pub mod limits;
 mod oauth_apps;
-pub mod oauth_clients;
-pub mod people;
 pub mod providers;
 
 use searchwright_contract::{
@@ -72,7 +70,7 @@ pub struct Grant {
 }
 
 /// Returns a name without spaces around it; a fault if it is empty or too long.
-pub(crate) fn check_name(name: &str, most: usize) -> Result<String> {
+pub fn check_name(name: &str, most: usize) -> Result<String> {
     let name = name.trim();
     if name.is_empty() || name.chars().count() > most {
         return Err(fault(

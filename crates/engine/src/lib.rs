@@ -13,13 +13,12 @@ mod changes;
 mod connect;
 mod connections;
 pub mod cursor;
+mod denials;
 mod domain;
 pub mod endpoint;
 pub mod jobs;
 mod keyword_merge;
-pub mod oauth;
 mod operations;
-pub mod people;
 mod posts;
 mod replays;
 mod rules;
@@ -61,21 +60,15 @@ pub struct Engine {
     /// Keys with which secrets are sealed.
     pub keyring: Arc<Keyring>,
     /// Private addresses that may be reached.
-    pub(crate) allow: Vec<AllowOutbound>,
+    pub allow: Vec<AllowOutbound>,
     /// Set by [`Engine::publish_with`] once the addresses of the listeners are known.
     publishing: OnceLock<searchwright_publishing::Settings>,
-    /// Set by [`Engine::set_accounts`].
-    accounts: OnceLock<people::AccountSettings>,
     /// Minutes from one manual audit of a project to the next; 0 for none.
     minutes_between_audits: u32,
-    /// Hashes passwords.
-    passwords: people::passwords::Passwords,
     /// Projects that people reach, as they were read a moment ago.
     memberships: VerifiedCache<(UserId, ProjectId), Arc<ProjectAccess>>,
     /// Refused calls of connected programs, to be stored.
-    denials: searchwright_identity::denials::DenialLog,
-    /// Steps of programs that connect, to be stored.
-    pub connections: searchwright_identity::connections::ConnectionLog,
+    pub denials: searchwright_identity::denials::DenialLog,
     cursors: cursor::Cursors,
 }
 
@@ -98,12 +91,9 @@ impl Engine {
             keyring,
             allow,
             publishing: OnceLock::new(),
-            accounts: OnceLock::new(),
             minutes_between_audits,
-            passwords: people::passwords::Passwords::new()?,
             memberships: VerifiedCache::default(),
             denials: searchwright_identity::denials::DenialLog::default(),
-            connections: searchwright_identity::connections::ConnectionLog::default(),
             cursors,
         }))
     }
@@ -123,18 +113,8 @@ impl Engine {
         ))
     }
 
-    /// Sets the settings for accounts. Only the first call has an effect; without one, no mail is sent.
-    pub fn set_accounts(&self, settings: people::AccountSettings) {
-        let _ = self.accounts.set(settings);
-    }
-
-    /// Returns the settings for accounts.
-    pub fn accounts(&self) -> &people::AccountSettings {
-        self.accounts.get_or_init(people::AccountSettings::default)
-    }
-
     /// Returns the settings for publishing; an error before they are set.
-    pub(crate) fn publishing(&self) -> Result<&searchwright_publishing::Settings> {
+    pub fn publishing(&self) -> Result<&searchwright_publishing::Settings> {
         let unset = || failure::defect("publishing", "the publishing settings are not set");
         self.publishing.get().ok_or_else(unset)
     }

@@ -202,7 +202,7 @@ pub async fn run(command: ServerCommand, cli: &Cli) -> Result<Exit, CliError> {
         ServerCommand::Serve { flags } => {
             let ended = serve::signalled();
             let server = serve::start(settings(&flags)?).await.map_err(failed)?;
-            if let Some(link) = server.app.engine.create_setup_link().await.map_err(failed)? {
+            if let Some(link) = server.app.people.create_setup_link().await.map_err(failed)? {
                 eprintln!(
                     "There is no account yet. Set up the first one, the owner, in a browser (the link works once, within a day):\n\n  {}/setup/{link}\n",
                     server.app.settings.public_url

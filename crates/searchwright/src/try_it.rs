@@ -67,7 +67,7 @@ pub async fn run(
         }
     };
     if !once {
-        let owner = server.app.engine.sign_in_link_of_owner().await.map_err(failed)?;
+        let owner = server.app.people.sign_in_link_of_owner().await.map_err(failed)?;
         writeln!(
             std::io::stdout(),
             "\nor in a browser, as the owner (the link signs you in once, within a day):\n\n  {}/login/{owner}",

@@ -6,8 +6,9 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use searchwright_engine::{
-    Engine,
+use searchwright_engine::Engine;
+use searchwright_people::{
+    People,
     oauth::{self, Resources},
 };
 use tokio::sync::Semaphore;
@@ -26,6 +27,8 @@ pub struct App {
     pub settings: Settings,
     /// The service.
     pub engine: Arc<Engine>,
+    /// People and their programs.
+    pub people: Arc<People>,
     /// Verifies credentials.
     pub gate: Gate,
     /// Places for requests under way.
@@ -64,7 +67,7 @@ fn resources(settings: &Settings) -> Resources {
 
 impl App {
     /// Prepares the doors of an installation.
-    pub fn new(settings: Settings, engine: Arc<Engine>) -> Self {
+    pub fn new(settings: Settings, people: Arc<People>, engine: Arc<Engine>) -> Self {
         Self {
             gate: Gate::new(engine.clone()),
             turns: Arc::new(Semaphore::new(settings.limits.concurrent)),
@@ -80,6 +83,7 @@ impl App {
             openapi: std::sync::OnceLock::new(),
             stopping: AtomicBool::new(false),
             settings,
+            people,
             engine,
         }
     }

@@ -13,13 +13,13 @@ pub use flags::Flags;
 use ipnet::IpNet;
 pub use limits::Limits;
 use searchwright_engine::{
-    identity::oauth::client_metadata::{ClientPolicy, DocumentPolicy},
-    people::AccountSettings,
+    identity::oauth::client_metadata::ClientPolicy, identity::oauth::client_metadata::DocumentPolicy,
 };
 use searchwright_outbound::{
     AllowOutbound,
     mail::{MailError, Mailer},
 };
+use searchwright_people::AccountSettings;
 use serde::{Deserialize, Serialize};
 use url::{Host, Url};
 

@@ -19,3 +19,4 @@ pub mod serve;
 
 pub use config::Settings;
 pub use searchwright_engine::admin;
+pub use searchwright_people as people;

@@ -14,6 +14,7 @@ use std::{
 use searchwright_contract::Clock;
 use searchwright_engine::{Engine, Failure};
 use searchwright_outbound::Outbound;
+use searchwright_people::People;
 use searchwright_store::{Db, Error, Settings as StoreSettings, seal::Keyring};
 
 use crate::config::{ConfigError, Settings, make_data_dir};
@@ -46,6 +47,8 @@ pub enum OpenError {
 pub struct Installation {
     /// The service.
     pub engine: Arc<Engine>,
+    /// People and their programs.
+    pub people: Arc<People>,
     /// Keys that secrets are sealed with.
     pub keyring: Arc<Keyring>,
 }
@@ -100,7 +103,12 @@ pub async fn open_with(settings: &Settings, clock: Clock) -> Result<Installation
     }
     let between_audits = settings.limits.minutes_between_audits;
     let engine = Engine::new(db, clock, keyring.clone(), settings.allowed()?, between_audits).await?;
-    Ok(Installation { engine, keyring })
+    let people = People::new(engine.clone())?;
+    Ok(Installation {
+        engine,
+        people,
+        keyring,
+    })
 }
 
 /// Returns the settings with which places to publish are reached from this server.

@@ -67,7 +67,11 @@ pub async fn start_with(mut settings: Settings, clock: Clock) -> Result<Server, 
         None
     };
     open::clear_scratch(&settings, embedded);
-    let Installation { engine, keyring } = open::open_with(&settings, clock).await?;
+    let Installation {
+        engine,
+        people,
+        keyring,
+    } = open::open_with(&settings, clock).await?;
     if embedded && jobs::has_running(&mut engine.db.read().await?).await? {
         // The lock on the folder is ours: whoever held these jobs is gone.
         let now = engine.clock.now();
@@ -98,7 +102,7 @@ pub async fn start_with(mut settings: Settings, clock: Clock) -> Result<Server, 
     if settings.is_insecure() {
         tracing::warn!(public_url = %settings.public_url, "people are served over plain http: their passwords can be read on the way; MCP and OAuth are off");
     }
-    engine.set_accounts(settings.accounts()?);
+    people.set_accounts(settings.accounts()?);
     if let Some(ownership) = &ownership {
         ownership.announce(&settings.public_url).map_err(failed)?;
     }
@@ -107,7 +111,7 @@ pub async fn start_with(mut settings: Settings, clock: Clock) -> Result<Server, 
     }
     engine.publish_with(open::publishing(&settings, vec![addresses.api, addresses.mcp])?);
     let proxies: Arc<[IpNet]> = settings.proxies()?.into();
-    let app = Arc::new(App::new(settings, engine.clone()));
+    let app = Arc::new(App::new(settings, people, engine.clone()));
     let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
     let headers = Duration::from_millis(app.settings.limits.headers_ms);
     let open = |listener, router| {
@@ -199,7 +203,7 @@ pub async fn work(settings: Settings, stop: CancellationToken) -> Result<(), Ope
         None
     };
     open::clear_scratch(&settings, embedded);
-    let Installation { engine, keyring } = open::open(&settings).await?;
+    let Installation { engine, keyring, .. } = open::open(&settings).await?;
     let addresses = Addresses {
         api: settings.listen,
         mcp: settings.mcp_listen,
@@ -262,10 +266,10 @@ async fn upkeep(app: Arc<App>, stop: CancellationToken) {
             tracing::warn!(%error, "upkeep failed; trying again in a minute");
         }
         let people = async {
-            app.engine.delete_expired_sign_ins().await?;
-            app.engine.store_connection_steps().await?;
-            app.engine.store_denials().await?;
-            app.engine.delete_expired_authorizations().await
+            app.people.delete_expired_sign_ins().await?;
+            app.people.store_connection_steps().await?;
+            app.people.store_denials().await?;
+            app.people.delete_expired_authorizations().await
         };
         if let Err(failure) = people.await {
             tracing::warn!(%failure, "upkeep of sign-ins failed; trying again in a minute");

@@ -45,7 +45,7 @@ pub async fn run(command: OauthClientCommand, json: bool) -> Result<Exit, CliErr
         } => {
             let installation = open(&flags).await?;
             let created = installation
-                .engine
+                .people
                 .create_oauth_client(&name, redirect_uris)
                 .await;
             installation.engine.db.close().await;
@@ -58,7 +58,7 @@ pub async fn run(command: OauthClientCommand, json: bool) -> Result<Exit, CliErr
         }
         OauthClientCommand::List { flags } => {
             let installation = open(&flags).await?;
-            let listed = installation.engine.created_oauth_clients().await;
+            let listed = installation.people.created_oauth_clients().await;
             installation.engine.db.close().await;
             let clients = listed.map_err(refused)?;
             let lines: Vec<String> = clients
@@ -79,7 +79,7 @@ pub async fn run(command: OauthClientCommand, json: bool) -> Result<Exit, CliErr
         }
         OauthClientCommand::Remove { id, flags } => {
             let installation = open(&flags).await?;
-            let deleted = installation.engine.delete_oauth_client(&id).await;
+            let deleted = installation.people.delete_oauth_client(&id).await;
             installation.engine.db.close().await;
             deleted.map_err(refused)?;
             show(json, &json!({ "clientId": id }), &format!("{id} is deleted"))

@@ -8,7 +8,7 @@ use searchwright_contract::{
     ids::WorkspaceId,
     people::{AutonomyAction, Role},
 };
-use searchwright_server::{admin::people::NewUser, config::Flags, open as server_open};
+use searchwright_server::{config::Flags, open as server_open, people::operator::NewUser};
 use serde_json::json;
 
 use super::{Span, duration, open, project, refused, show};
@@ -167,7 +167,7 @@ pub(super) async fn run_workspace(command: WorkspaceCommand, json: bool) -> Resu
     let WorkspaceCommand::Create { name, flags } = command;
     let installation = open(&flags).await?;
     let created = installation
-        .engine
+        .people
         .create_workspace(&name)
         .await
         .map_err(refused)?;
@@ -197,7 +197,7 @@ pub(super) async fn run_user(command: UserCommand, json: bool) -> Result<Exit, C
                 role,
                 workspace,
             };
-            let created = installation.engine.create_user(new).await.map_err(refused)?;
+            let created = installation.people.create_user(new).await.map_err(refused)?;
             installation.engine.db.close().await;
             let mut text = format!("{} {} is {}", created.id, created.email, created.role);
             if !has_password {
@@ -210,22 +210,22 @@ pub(super) async fn run_user(command: UserCommand, json: bool) -> Result<Exit, C
         UserCommand::Enable { user, flags } => set_disabled(&user, false, &flags, json).await,
         UserCommand::RemoveSecondFactor { user, flags } => {
             let installation = open(&flags).await?;
-            let engine = &installation.engine;
-            let id = engine.find_user(&user).await.map_err(refused)?;
-            engine
+            let people = &installation.people;
+            let id = people.find_user(&user).await.map_err(refused)?;
+            people
                 .remove_second_factor_as_operator(id)
                 .await
                 .map_err(refused)?;
-            engine.db.close().await;
+            people.db.close().await;
             let text = format!("{user} signs in without a second factor");
             show(json, &json!({ "userId": id }), &text)
         }
         UserCommand::SignInLink { user, flags } => {
             let installation = open(&flags).await?;
-            let engine = &installation.engine;
-            let user = engine.find_user(&user).await.map_err(refused)?;
-            let token = engine.create_sign_in_link(user).await.map_err(refused)?;
-            engine.db.close().await;
+            let people = &installation.people;
+            let user = people.find_user(&user).await.map_err(refused)?;
+            let token = people.create_sign_in_link(user).await.map_err(refused)?;
+            people.db.close().await;
             let url = format!("{}/login/{token}", public_url(&flags)?);
             let text =
                 format!("{url}\n\nworks once, within a day; earlier links of this person no longer work");
@@ -241,10 +241,10 @@ fn public_url(flags: &Flags) -> Result<String, CliError> {
 
 async fn set_disabled(user: &str, is_disabled: bool, flags: &Flags, json: bool) -> Result<Exit, CliError> {
     let installation = open(flags).await?;
-    let engine = &installation.engine;
-    let id = engine.find_user(user).await.map_err(refused)?;
-    engine.set_user_disabled(id, is_disabled).await.map_err(refused)?;
-    engine.db.close().await;
+    let people = &installation.people;
+    let id = people.find_user(user).await.map_err(refused)?;
+    people.set_user_disabled(id, is_disabled).await.map_err(refused)?;
+    people.db.close().await;
     let state = if is_disabled { "is disabled" } else { "may sign in" };
     let value = json!({ "userId": id, "disabled": is_disabled });
     show(json, &value, &format!("{user} {state}"))
@@ -260,7 +260,7 @@ async fn invite(
     let workspace = workspace(named)?;
     let installation = open(flags).await?;
     let invited = installation
-        .engine
+        .people
         .invite_as_operator(workspace, role, email)
         .await;
     let token = invited.map_err(refused)?;
@@ -292,14 +292,14 @@ pub(super) async fn run_member(command: MemberCommand, json: bool) -> Result<Exi
     };
     let workspace = workspace(&named)?;
     let installation = open(&flags).await?;
-    let engine = &installation.engine;
-    let user = engine.find_user(&user).await.map_err(refused)?;
+    let people = &installation.people;
+    let user = people.find_user(&user).await.map_err(refused)?;
     let changed = match role {
-        Some(role) => engine.set_member(workspace, user, role).await,
-        None => engine.remove_member(workspace, user).await,
+        Some(role) => people.set_member(workspace, user, role).await,
+        None => people.remove_member(workspace, user).await,
     };
     changed.map_err(refused)?;
-    engine.db.close().await;
+    people.db.close().await;
     let text = match role {
         Some(role) => format!("{user} is {role}"),
         None => format!("{user} is no longer a member"),
@@ -320,7 +320,7 @@ pub(super) async fn run_autonomy(command: AutonomyCommand, json: bool) -> Result
     } = command;
     let installation = open(&flags).await?;
     let set = installation
-        .engine
+        .people
         .set_autonomy(project(&id)?, action, on, daily_cap, expires.0)
         .await
         .map_err(refused)?;

@@ -69,7 +69,7 @@ async fn show(
         return not_found();
     };
     let attempts = match app
-        .engine
+        .people
         .connection_attempts(visitor.session.user, project)
         .await
     {

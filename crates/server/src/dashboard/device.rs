@@ -6,7 +6,7 @@ use askama::Template;
 use axum::{body::Body, extract::State};
 use http::{Request, Response, StatusCode, header};
 use searchwright_contract::Scope;
-use searchwright_engine::oauth::devices::{read_user_code, show_user_code};
+use searchwright_people::oauth::devices::{read_user_code, show_user_code};
 use searchwright_store::oauth_devices::Device;
 
 use super::{
@@ -88,7 +88,7 @@ pub(super) async fn submit(State(app): State<Arc<App>>, request: Request<Body>) 
         Err(response) => return *response,
     };
     let found = match read_user_code(entered.get("user_code")) {
-        Some(code) => app.engine.find_waiting_device(&code).await,
+        Some(code) => app.people.find_waiting_device(&code).await,
         None => Ok(None),
     };
     let device = match found {
@@ -117,7 +117,7 @@ pub(super) async fn submit(State(app): State<Arc<App>>, request: Request<Body>) 
         _ => return confirm(&visitor, &device),
     };
     match app
-        .engine
+        .people
         .decide_device(device, &visitor.session, is_allowed, &caller)
         .await
     {

@@ -80,7 +80,7 @@ pub(super) async fn show(
         Ok(visitor) => visitor,
         Err(response) => return *response,
     };
-    match app.engine.invitation(&token).await {
+    match app.people.invitation(&token).await {
         Ok(Some(invitation)) => view(
             &token,
             &invitation,
@@ -103,13 +103,13 @@ pub(super) async fn accept(
         Ok(received) => received,
         Err(response) => return *response,
     };
-    let invitation = match app.engine.invitation(&token).await {
+    let invitation = match app.people.invitation(&token).await {
         Ok(Some(invitation)) => invitation,
         Ok(None) => return gone(),
         Err(failure) => return page::failed(&failure),
     };
     match app
-        .engine
+        .people
         .accept_invitation(&token, &visitor.session, &caller)
         .await
     {
@@ -144,7 +144,7 @@ pub(super) async fn join(
         Ok(form) => form,
         Err(response) => return *response,
     };
-    let invitation = match app.engine.invitation(&token).await {
+    let invitation = match app.people.invitation(&token).await {
         Ok(Some(invitation)) => invitation,
         Ok(None) => return gone(),
         Err(failure) => return page::failed(&failure),
@@ -152,7 +152,7 @@ pub(super) async fn join(
     let (name, email) = (form.get("name"), form.get("email"));
     let password = form.get("password").to_owned();
     let joined = app
-        .engine
+        .people
         .accept_invitation_as_new(&token, name, email, password, &caller)
         .await;
     match joined {

@@ -14,7 +14,8 @@ use searchwright_contract::{
     ids::{InvitationId, ProjectId, UserId},
     people::Role,
 };
-use searchwright_engine::{Failure, people::members::Members};
+use searchwright_engine::Failure;
+use searchwright_people::members::Members;
 
 use super::{
     page::{self, Form, Layout, minute},
@@ -95,7 +96,7 @@ async fn view(
     status: StatusCode,
     said: Said<'_>,
 ) -> Response<Body> {
-    let members = match app.engine.members(visitor.session.user, project).await {
+    let members = match app.people.members(visitor.session.user, project).await {
         Ok(members) => members,
         Err(failure) if failure.0.status == 404 => return no_project(),
         Err(failure) => return page::failed(&failure),
@@ -108,7 +109,7 @@ async fn view(
         roles: Role::ALL.iter().copied().filter(|role| *role <= own).collect(),
         members,
         csrf: visitor.csrf(),
-        is_recent: app.engine.recent(&visitor.session).is_some(),
+        is_recent: app.people.recent(&visitor.session).is_some(),
         link: said.link,
         mailed_to: said.mailed_to,
         wrong: said.wrong,
@@ -175,7 +176,7 @@ async fn invite(
         return view(&app, visitor, project, StatusCode::UNPROCESSABLE_ENTITY, said).await;
     };
     let invited = app
-        .engine
+        .people
         .invite(&received.by, project, role, form.get("email"), &received.caller)
         .await;
     match invited {
@@ -184,7 +185,7 @@ async fn invite(
             let email = form.get("email").trim();
             let mailed = match email {
                 "" => Ok(false),
-                _ => app.engine.mail_invitation(&visitor.session, &token, email).await,
+                _ => app.people.mail_invitation(&visitor.session, &token, email).await,
             };
             let said = Said {
                 link: Some(link),
@@ -215,7 +216,7 @@ async fn withdraw(
         Err(response) => return *response,
     };
     let outcome = app
-        .engine
+        .people
         .withdraw_invitation(&received.by, project, invitation, &received.caller)
         .await;
     changed(&app, &received.visitor, project, outcome).await
@@ -257,7 +258,7 @@ async fn change(
         Err(_) => None,
     };
     let outcome = app
-        .engine
+        .people
         .change_member(&received.by, project, member, role, &received.caller)
         .await;
     if outcome.is_ok() && !is_kept && member == received.visitor.session.user {

@@ -8,7 +8,7 @@ use axum::{
     extract::{Path, State},
 };
 use http::{Request, Response, StatusCode};
-use searchwright_engine::people::{password_reset::PasswordReset, sessions::SignIn};
+use searchwright_people::{password_reset::PasswordReset, sessions::SignIn};
 
 use super::{
     page::{self, Form, Layout},
@@ -44,7 +44,7 @@ fn no_link() -> Response<Body> {
 pub(super) async fn show(State(app): State<Arc<App>>) -> Response<Body> {
     let view = AskPage {
         layout: Layout::new("Forgotten password"),
-        sends_mail: app.engine.accounts().mailer.is_some(),
+        sends_mail: app.people.accounts().mailer.is_some(),
     };
     page::respond(StatusCode::OK, &view, Form::Own)
 }
@@ -57,13 +57,13 @@ pub(super) async fn submit(State(app): State<Arc<App>>, request: Request<Body>) 
         Err(response) => return *response,
     };
     let email = entered.get("email").to_owned();
-    match app.engine.begin_password_reset(&email, &caller).await {
+    match app.people.begin_password_reset(&email, &caller).await {
         Ok(None) => {}
         Ok(Some(seconds)) => return sign_in::blocked(seconds),
         Err(failure) => return page::failed(&failure),
     }
     tokio::spawn(async move {
-        if let Err(failure) = app.engine.mail_password_reset(&email, &caller).await {
+        if let Err(failure) = app.people.mail_password_reset(&email, &caller).await {
             tracing::warn!(%failure, "a link for a new password was not mailed");
         }
     });
@@ -76,7 +76,7 @@ pub(super) async fn submit(State(app): State<Arc<App>>, request: Request<Body>) 
 
 /// Shows the form for the new password.
 pub(super) async fn show_link(State(app): State<Arc<App>>, Path(token): Path<String>) -> Response<Body> {
-    match app.engine.find_password_reset(&token).await {
+    match app.people.find_password_reset(&token).await {
         Ok(Some(reset)) => form(StatusCode::OK, &token, &reset, None),
         Ok(None) => no_link(),
         Err(failure) => page::failed(&failure),
@@ -104,14 +104,14 @@ pub(super) async fn submit_link(
         Ok(entered) => entered,
         Err(response) => return *response,
     };
-    let reset = match app.engine.find_password_reset(&token).await {
+    let reset = match app.people.find_password_reset(&token).await {
         Ok(Some(reset)) => reset,
         Ok(None) => return no_link(),
         Err(failure) => return page::failed(&failure),
     };
     let password = entered.get("password").to_owned();
     let outcome = app
-        .engine
+        .people
         .reset_password(&token, password, entered.get("code"), caller)
         .await;
     match outcome {

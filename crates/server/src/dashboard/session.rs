@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::body::{Body, to_bytes};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
-use searchwright_engine::people::{Caller, sessions::RecentSession};
+use searchwright_people::{Caller, sessions::RecentSession};
 use searchwright_store::sessions::Session;
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
@@ -102,7 +102,7 @@ pub(crate) async fn visitor(app: &App, headers: &HeaderMap) -> Result<Option<Vis
     let Some(token) = cookie(app, headers) else {
         return Ok(None);
     };
-    match app.engine.session(token).await {
+    match app.people.session(token).await {
         Ok(session) => Ok(session.map(|session| Visitor {
             session,
             token: token.to_owned(),
@@ -267,7 +267,7 @@ pub(crate) async fn receive_privileged(
     page: &str,
 ) -> Result<PrivilegedForm, Box<Response<Body>>> {
     let (visitor, form, caller) = receive(app, request).await?;
-    match app.engine.recent(&visitor.session) {
+    match app.people.recent(&visitor.session) {
         Some(by) => Ok(PrivilegedForm {
             visitor,
             by,

@@ -45,7 +45,7 @@ fn no_link() -> Response<Body> {
 
 /// Shows the form for the first account.
 pub(super) async fn show(State(app): State<Arc<App>>, Path(token): Path<String>) -> Response<Body> {
-    match app.engine.is_setup_link(&token).await {
+    match app.people.is_setup_link(&token).await {
         Ok(true) => form(StatusCode::OK, &token, "", "", None),
         Ok(false) => no_link(),
         Err(failure) => page::failed(&failure),
@@ -74,14 +74,14 @@ pub(super) async fn submit(
         Ok(entered) => entered,
         Err(response) => return *response,
     };
-    match app.engine.is_setup_link(&token).await {
+    match app.people.is_setup_link(&token).await {
         Ok(true) => {}
         Ok(false) => return no_link(),
         Err(failure) => return page::failed(&failure),
     }
     let (name, email) = (entered.get("name"), entered.get("email"));
     let password = entered.get("password").to_owned();
-    match app.engine.set_up(&token, name, email, password, caller).await {
+    match app.people.set_up(&token, name, email, password, caller).await {
         Ok(session) => sign_in::signed_in(&app, &session, "/account"),
         Err(failure) if failure.0.status == 422 => form(
             StatusCode::UNPROCESSABLE_ENTITY,
@@ -96,7 +96,7 @@ pub(super) async fn submit(
 
 /// Shows whom a link lets in.
 pub(super) async fn show_link(State(app): State<Arc<App>>, Path(token): Path<String>) -> Response<Body> {
-    match app.engine.user_of_link(&token).await {
+    match app.people.user_of_link(&token).await {
         Ok(Some(user)) => {
             let view = Link {
                 layout: Layout::new("Sign in"),
@@ -123,7 +123,7 @@ pub(super) async fn submit_link(
         return *response;
     }
     match app
-        .engine
+        .people
         .sign_in_by_link(&token, caller, former.as_deref())
         .await
     {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use askama::Template;
 use axum::{body::Body, extract::State};
 use http::{Request, Response, StatusCode, header};
-use searchwright_engine::people::{passkeys::PasskeySite, sessions::SignIn};
+use searchwright_people::{passkeys::PasskeySite, sessions::SignIn};
 use serde_json::json;
 
 use super::{
@@ -102,7 +102,7 @@ pub(super) async fn submit(State(app): State<Arc<App>>, request: Request<Body>) 
     let is_again = entered.get("again") == "1";
     let password = entered.get("password").to_owned();
     let outcome = app
-        .engine
+        .people
         .sign_in(email, password, caller, former.as_deref())
         .await;
     let refuse = |status, wrong: &str| {
@@ -170,7 +170,7 @@ pub(super) async fn submit_code(State(app): State<Arc<App>>, request: Request<Bo
     };
     let (sign_in, next) = (entered.get("sign_in"), entered.get("next"));
     let outcome = app
-        .engine
+        .people
         .enter_code(sign_in, entered.get("code"), caller, former.as_deref())
         .await;
     match outcome {
@@ -240,7 +240,7 @@ pub(super) async fn passkey_challenge(State(app): State<Arc<App>>, request: Requ
         let refused = json_refusal(StatusCode::TOO_MANY_REQUESTS, &wait(standing.reset));
         return with_retry_after(refused, standing.reset);
     }
-    match app.engine.ask_for_passkey(&site).await {
+    match app.people.ask_for_passkey(&site).await {
         Ok(options) => json_answer(StatusCode::OK, &options),
         Err(failure) => {
             tracing::warn!(%failure, "a challenge for a passkey could not be made");
@@ -282,7 +282,7 @@ pub(super) async fn submit_passkey(State(app): State<Arc<App>>, request: Request
     }
     let credential = entered.get("credential");
     let outcome = app
-        .engine
+        .people
         .sign_in_by_passkey(&site, credential, &caller, former.as_deref())
         .await;
     let refuse = |wrong: &str| {
@@ -332,7 +332,7 @@ pub(super) async fn sign_out(State(app): State<Arc<App>>, request: Request<Body>
         Err(response) => return *response,
     };
     if let Err(failure) = app
-        .engine
+        .people
         .sign_out(&visitor.token, &visitor.session, &caller)
         .await
     {

@@ -10,9 +10,9 @@ use searchwright_contract::{Code, Instant, Problem, ids::CredentialId};
 use searchwright_engine::{
     Credential, Engine, Failure,
     identity::verified_cache::VerifiedCache,
-    oauth,
     secrets::{self, SecretKind},
 };
+use searchwright_people::oauth;
 use searchwright_store::{access, oauth_grants, oauth_tokens};
 
 use crate::app::App;

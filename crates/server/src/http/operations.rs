@@ -334,7 +334,7 @@ pub(crate) async fn authenticate(
             user,
             detail,
         };
-        app.engine.connections.record(&app.engine.clock, step);
+        app.people.connections.record(&app.engine.clock, step);
     }
     match verified {
         Ok(credential) => Ok(credential),

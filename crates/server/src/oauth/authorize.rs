@@ -6,13 +6,10 @@ use askama::Template;
 use axum::{body::Body, extract::State};
 use http::{Request, Response, StatusCode};
 use searchwright_contract::{Scope, ids::UserId};
-use searchwright_engine::{
-    identity::{
-        connections::{NewStep, Step},
-        redirects,
-    },
-    oauth::requests::{Authorization, Fault, Request as AuthorizationRequest},
-    people::Caller,
+use searchwright_engine::{identity::connections::NewStep, identity::connections::Step, identity::redirects};
+use searchwright_people::{
+    Caller, oauth::requests::Authorization, oauth::requests::Fault,
+    oauth::requests::Request as AuthorizationRequest,
 };
 use searchwright_store::oauth_clients::ClientKind;
 
@@ -104,7 +101,7 @@ pub(super) async fn ask(State(app): State<Arc<App>>, request: Request<Body>) -> 
         Err(response) => return *response,
     };
     let read = app
-        .engine
+        .people
         .read_authorization(query.as_bytes(), &app.resources, visitor.is_some())
         .await;
     let authorization = match read {
@@ -145,7 +142,7 @@ fn record(app: &App, caller: &Caller, step: Step, client: &str, user: Option<Use
         user,
         detail,
     };
-    app.engine.connections.record(&app.engine.clock, step);
+    app.people.connections.record(&app.engine.clock, step);
 }
 
 /// Shows a mistake of a client. Only the program of this server is sent its error without a click: a page of ours must not be a
@@ -167,8 +164,8 @@ fn told(fault: &Fault) -> Response<Body> {
 
 async fn consent(app: &App, asked: &AuthorizationRequest, visitor: &Visitor) -> Response<Body> {
     let prepared = async {
-        let request = app.engine.ask_consent(asked, visitor.session.id).await?;
-        let projects = app.engine.project_names_of_user(visitor.session.user).await?;
+        let request = app.people.ask_consent(asked, visitor.session.id).await?;
+        let projects = app.people.project_names_of_user(visitor.session.user).await?;
         Ok::<_, searchwright_engine::Failure>((request, projects))
     };
     let (request, (projects, more_projects)) = match prepared.await {
@@ -218,7 +215,7 @@ pub(super) async fn decide(State(app): State<Arc<App>>, request: Request<Body>) 
         );
     }
     let decided = app
-        .engine
+        .people
         .decide(
             form.get("request"),
             &visitor.session,

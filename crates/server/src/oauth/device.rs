@@ -15,7 +15,7 @@ pub(super) async fn begin(
 ) -> Result<Response<Body>, Response<Body>> {
     let received = endpoint::receive(&app, request).await?;
     let begun = app
-        .engine
+        .people
         .begin_device(
             &received.client,
             &received.parameters,

@@ -8,11 +8,8 @@ use axum::{
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
-use searchwright_engine::{
-    Failure,
-    identity::connections::{NewStep, Step},
-    oauth::{OauthCode, OauthError, parameters::Parameters},
-};
+use searchwright_engine::{Failure, identity::connections::NewStep, identity::connections::Step};
+use searchwright_people::{oauth::OauthCode, oauth::OauthError, oauth::parameters::Parameters};
 use searchwright_store::oauth_clients::OauthClient;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
@@ -99,7 +96,7 @@ pub(super) async fn receive(app: &App, request: Request<Body>) -> Result<Receive
     if !standing.allowed {
         return Err(too_many(standing.reset));
     }
-    match app.engine.authenticate_client(&id, secret.as_deref()).await {
+    match app.people.authenticate_client(&id, secret.as_deref()).await {
         Ok(Ok(client)) => Ok(Received {
             client,
             parameters,
@@ -115,7 +112,7 @@ pub(super) async fn receive(app: &App, request: Request<Body>) -> Result<Receive
                 user: None,
                 detail: Some(&refusal.description),
             };
-            app.engine.connections.record(&app.engine.clock, step);
+            app.people.connections.record(&app.engine.clock, step);
             // Clients that do not exist share the quota of their address.
             let standing = app.strangers.take(from, limits.strangers(), now);
             if !standing.allowed {

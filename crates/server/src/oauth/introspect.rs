@@ -18,6 +18,6 @@ pub(super) async fn introspect(
         .parameters
         .need("token")
         .map_err(|e| endpoint::error(&e))?;
-    let state = app.engine.introspect(&received.client, token).await;
+    let state = app.people.introspect(&received.client, token).await;
     Ok(endpoint::answer(StatusCode::OK, state))
 }

@@ -6,12 +6,10 @@ use axum::{Router, body::Body, extract::State, routing};
 use http::{HeaderValue, Request, Response, StatusCode, header};
 use searchwright_contract::Scope;
 use searchwright_engine::{
-    identity::{
-        connections::{NewStep, Step},
-        oauth::client_metadata::DocumentPolicy,
-    },
-    oauth::{OFFLINE_ACCESS, read_scopes},
+    identity::connections::NewStep, identity::connections::Step,
+    identity::oauth::client_metadata::DocumentPolicy,
 };
+use searchwright_people::{oauth::OFFLINE_ACCESS, oauth::read_scopes};
 use serde_json::{Value, json};
 
 use super::endpoint;
@@ -37,7 +35,7 @@ fn record(app: &App, request: &Request<Body>, step: Step) {
         user: None,
         detail: None,
     };
-    app.engine.connections.record(&app.engine.clock, step);
+    app.people.connections.record(&app.engine.clock, step);
 }
 
 /// `/.well-known/oauth-authorization-server`.
@@ -50,7 +48,7 @@ pub(super) async fn authorization_server(
     let mut scopes: Vec<&str> = Scope::ALL.iter().map(|scope| scope.as_str()).collect();
     scopes.push(OFFLINE_ACCESS);
     let auth_methods = ["none", "client_secret_basic", "client_secret_post"];
-    let clients = &app.engine.accounts().clients;
+    let clients = &app.people.accounts().clients;
     let mut metadata = json!({
         "issuer": issuer,
         "authorization_endpoint": format!("{issuer}/oauth/authorize"),

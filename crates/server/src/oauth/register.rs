@@ -36,7 +36,7 @@ pub(super) async fn register(State(app): State<Arc<App>>, request: Request<Body>
     if !standing.allowed {
         return endpoint::too_many(standing.reset);
     }
-    let registered = app.engine.register_client(&body, &address).await;
+    let registered = app.people.register_client(&body, &address).await;
     let (step, client, detail) = match &registered {
         Ok(Ok(client)) => (Step::Registered, client["client_id"].as_str(), None),
         Ok(Err(e)) => (Step::RegistrationRefused, None, Some(e.description.as_str())),
@@ -54,6 +54,6 @@ pub(super) async fn register(State(app): State<Arc<App>>, request: Request<Body>
         user: None,
         detail,
     };
-    app.engine.connections.record(&app.engine.clock, step);
+    app.people.connections.record(&app.engine.clock, step);
     endpoint::answer(StatusCode::CREATED, registered)
 }

@@ -20,7 +20,7 @@ pub(super) async fn revoke(
         .need("token")
         .map_err(|e| endpoint::error(&e))?;
     let done = app
-        .engine
+        .people
         .revoke_token(&received.client, token, &received.address)
         .await;
     Ok(endpoint::answer(StatusCode::OK, done.map(|()| Ok(json!({})))))

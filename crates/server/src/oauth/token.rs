@@ -4,10 +4,8 @@ use std::sync::Arc;
 
 use axum::{body::Body, extract::State};
 use http::{Request, Response, StatusCode};
-use searchwright_engine::{
-    identity::connections::{NewStep, Step},
-    oauth::{OauthCode, OauthError},
-};
+use searchwright_engine::{identity::connections::NewStep, identity::connections::Step};
+use searchwright_people::{oauth::OauthCode, oauth::OauthError};
 
 use super::endpoint::{self, Received};
 use crate::app::App;
@@ -23,21 +21,21 @@ pub(super) async fn exchange(
         address,
         user_agent,
     } = endpoint::receive(&app, request).await?;
-    let (engine, id) = (&app.engine, client.id.clone());
+    let (people, id) = (&app.people, client.id.clone());
     let grant_type = parameters.get("grant_type").unwrap_or_default().to_owned();
     let outcome = match parameters.get("grant_type") {
         Some("authorization_code") => {
-            engine
+            people
                 .redeem_code(client, &parameters, &app.resources, &address)
                 .await
         }
         Some("refresh_token") => {
-            engine
+            people
                 .refresh(client, &parameters, &app.resources, &address)
                 .await
         }
         Some("urn:ietf:params:oauth:grant-type:device_code") => {
-            engine.poll_device(&client, &parameters, &address).await
+            people.poll_device(&client, &parameters, &address).await
         }
         Some(_) => Ok(Err(OauthError::new(
             OauthCode::UnsupportedGrantType,
@@ -65,7 +63,7 @@ pub(super) async fn exchange(
             user: None,
             detail,
         };
-        engine.connections.record(&engine.clock, step);
+        people.connections.record(&people.clock, step);
     }
     Ok(endpoint::answer(StatusCode::OK, outcome))
 }

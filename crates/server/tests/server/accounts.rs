@@ -3,7 +3,7 @@
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use ring::signature::{Ed25519KeyPair, KeyPair as _};
 use searchwright_contract::{ids::UserId, people::Role};
-use searchwright_server::admin::people::NewUser;
+use searchwright_server::people::operator::NewUser;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -202,9 +202,9 @@ async fn recovery_codes_replace_a_lost_second_factor(database: &str) {
     let new = recovery_codes(&renewed);
     assert_eq!((enter(&codes[1]).await, enter(&new[1]).await), (401, 200));
     // The operator removes it where everything is lost.
-    let engine = &bench.server.app.engine;
-    let user = engine.find_user("ann@example.com").await.unwrap();
-    engine.remove_second_factor_as_operator(user).await.unwrap();
+    let people = &bench.server.app.people;
+    let user = people.find_user("ann@example.com").await.unwrap();
+    people.remove_second_factor_as_operator(user).await.unwrap();
     let browser = Browser::new(&bench);
     assert!(
         browser
@@ -599,7 +599,7 @@ async fn add(bench: &Bench, email: &str, role: Role) -> UserId {
         role: Some(role),
         workspace: None,
     };
-    bench.server.app.engine.create_user(new).await.unwrap().id
+    bench.server.app.people.create_user(new).await.unwrap().id
 }
 
 async fn members_are_managed_within_roles(database: &str) {
@@ -664,9 +664,9 @@ async fn disabled_person_is_out_at_once(database: &str) {
     let agent = Agent::new(&bench, Role::Owner).await;
     let tokens = agent.tokens(&[]).await;
     assert_eq!(agent.status(&tokens["access_token"]).await, 200);
-    let engine = &bench.server.app.engine;
-    let user = engine.find_user("ann@example.com").await.unwrap();
-    engine.set_user_disabled(user, true).await.unwrap();
+    let people = &bench.server.app.people;
+    let user = people.find_user("ann@example.com").await.unwrap();
+    people.set_user_disabled(user, true).await.unwrap();
     assert_eq!(agent.status(&tokens["access_token"]).await, 401);
     assert!(
         agent
@@ -680,7 +680,7 @@ async fn disabled_person_is_out_at_once(database: &str) {
         agent.browser.sign_in("ann@example.com", PASSWORD).await.status,
         401
     );
-    engine.set_user_disabled(user, false).await.unwrap();
+    people.set_user_disabled(user, false).await.unwrap();
     assert_eq!(
         agent.browser.sign_in("ann@example.com", PASSWORD).await.status,
         200

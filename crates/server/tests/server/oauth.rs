@@ -247,9 +247,9 @@ async fn agent_connects_and_acts_within_scope_role_and_membership(database: &str
     assert_eq!(log["data"][0]["credential"]["name"], "Agent");
     assert_eq!(log["data"][0]["user"]["name"], "Ann");
     // Unknown, malformed and foreign projects are one answer.
-    let engine = &bench.server.app.engine;
-    let other = engine.create_workspace("Elsewhere").await.unwrap().id;
-    let foreign = engine
+    let people = &bench.server.app.people;
+    let other = people.create_workspace("Elsewhere").await.unwrap().id;
+    let foreign = people
         .create_project_in(Some(other), "Far", "example.net")
         .await
         .unwrap()
@@ -268,8 +268,8 @@ async fn agent_connects_and_acts_within_scope_role_and_membership(database: &str
     }
     assert!(bodies.windows(2).all(|pair| pair[0] == pair[1]), "{bodies:?}");
     // Roles and memberships count at the moment of the request.
-    let user = engine.find_user("ann@example.com").await.unwrap();
-    engine.set_member(other, user, Role::Viewer).await.unwrap();
+    let user = people.find_user("ann@example.com").await.unwrap();
+    people.set_member(other, user, Role::Viewer).await.unwrap();
     assert_eq!(
         call("GET", &format!("/projects/{foreign}")).send().await.status,
         200
@@ -293,7 +293,7 @@ async fn agent_connects_and_acts_within_scope_role_and_membership(database: &str
         .map(|p| p["name"].as_str().unwrap())
         .collect();
     assert_eq!(names, ["Fern & Fir", "Oak"]);
-    engine.remove_member(other, user).await.unwrap();
+    people.remove_member(other, user).await.unwrap();
     call("GET", &format!("/projects/{foreign}"))
         .send()
         .await
@@ -737,10 +737,10 @@ async fn autonomy_gates_agents_and_its_cap_holds(database: &str) {
     let gated = publish().await;
     gated.refuses(403, "agent_autonomy_required");
     assert_eq!(gated.header("www-authenticate"), None);
-    let engine = &bench.server.app.engine;
+    let people = &bench.server.app.people;
     let set = async |is_on, cap, lifetime| {
         let action = AutonomyAction::Publish;
-        engine
+        people
             .set_autonomy(bench.project, action, is_on, cap, lifetime)
             .await
             .unwrap();
@@ -764,7 +764,7 @@ async fn autonomy_gates_agents_and_its_cap_holds(database: &str) {
     let tokens = agent.tokens(&[("scope", "autopilot:write")]).await;
     let access = tokens["access_token"].as_str().unwrap();
     let action = AutonomyAction::Autopilot;
-    engine
+    people
         .set_autonomy(bench.project, action, true, Some(2), None)
         .await
         .unwrap();
@@ -881,7 +881,7 @@ async fn identical_registrations_are_one(database: &str) {
     bench
         .server
         .app
-        .engine
+        .people
         .delete_expired_authorizations()
         .await
         .unwrap();
@@ -1007,14 +1007,14 @@ async fn client_with_a_secret_looks_tokens_up(database: &str) {
         .as_str()
         .unwrap()
         .to_owned();
-    let engine = &bench.server.app.engine;
+    let people = &bench.server.app.people;
     assert!(
-        engine
+        people
             .create_oauth_client("x", vec!["http://a.example/cb".to_owned()])
             .await
             .is_err()
     );
-    let created = engine
+    let created = people
         .create_oauth_client("Gateway", vec![REDIRECT.to_owned()])
         .await
         .unwrap();
@@ -1054,9 +1054,9 @@ async fn client_with_a_secret_looks_tokens_up(database: &str) {
         .await;
     assert_eq!(tokens.status, 200, "{tokens:?}");
     bench.clock.advance(8 * 86_400_000);
-    engine.delete_expired_authorizations().await.unwrap();
+    people.delete_expired_authorizations().await.unwrap();
     assert_eq!(look(&created.client_secret).await.status, 200, "it stays");
-    engine.delete_oauth_client(&created.client_id).await.unwrap();
+    people.delete_oauth_client(&created.client_id).await.unwrap();
     refused(&look(&created.client_secret).await, 401, "invalid_client");
-    assert!(engine.delete_oauth_client(&agent.client).await.is_err());
+    assert!(people.delete_oauth_client(&agent.client).await.is_err());
 }

@@ -1,7 +1,7 @@
 //! People: setup of the first account, sign-in, its limits, and the forms that other sites cannot send.
 
 use searchwright_contract::{ids::UserId, people::Role};
-use searchwright_server::admin::people::NewUser;
+use searchwright_server::people::operator::NewUser;
 
 use crate::{
     browser::Browser,
@@ -28,14 +28,14 @@ pub async fn person(bench: &Bench, email: &str, role: Role) -> UserId {
         role: Some(role),
         workspace: None,
     };
-    bench.server.app.engine.create_user(new).await.unwrap().id
+    bench.server.app.people.create_user(new).await.unwrap().id
 }
 
 async fn first_account_is_set_up_by_a_link_that_works_once(database: &str) {
     let bench = Bench::on(database, &[]).await;
-    let engine = &bench.server.app.engine;
-    let replaced = engine.create_setup_link().await.unwrap().unwrap();
-    let link = format!("/setup/{}", engine.create_setup_link().await.unwrap().unwrap());
+    let people = &bench.server.app.people;
+    let replaced = people.create_setup_link().await.unwrap().unwrap();
+    let link = format!("/setup/{}", people.create_setup_link().await.unwrap().unwrap());
     let browser = Browser::new(&bench);
     assert_eq!(browser.open(&format!("/setup/{replaced}")).await.status, 404);
     assert_eq!(browser.open("/setup/swl_0").await.status, 404);
@@ -62,7 +62,7 @@ async fn first_account_is_set_up_by_a_link_that_works_once(database: &str) {
     assert_eq!(browser.open(&link).await.status, 404);
     assert_eq!(browser.send(&link, &fill(PASSWORD)).await.status, 404);
     assert_eq!(
-        engine.create_setup_link().await.unwrap(),
+        people.create_setup_link().await.unwrap(),
         None,
         "there is an account"
     );
@@ -191,9 +191,9 @@ async fn sessions_end_when_idle(database: &str) {
 
 async fn sign_in_link_works_once(database: &str) {
     let bench = Bench::on(database, &[]).await;
-    let engine = &bench.server.app.engine;
+    let people = &bench.server.app.people;
     let user = person(&bench, "ann@example.com", Role::Editor).await;
-    let path = format!("/login/{}", engine.create_sign_in_link(user).await.unwrap());
+    let path = format!("/login/{}", people.create_sign_in_link(user).await.unwrap());
     let browser = Browser::new(&bench);
     for _ in 0..2 {
         let page = browser.open(&path).await;
@@ -211,7 +211,7 @@ async fn sign_in_link_works_once(database: &str) {
     );
     assert_eq!(Browser::new(&bench).open(&path).await.status, 404);
     assert_eq!(Browser::new(&bench).send(&path, &[]).await.status, 404);
-    let late = format!("/login/{}", engine.create_sign_in_link(user).await.unwrap());
+    let late = format!("/login/{}", people.create_sign_in_link(user).await.unwrap());
     bench.clock.advance(24 * 3_600_000 + 1);
     assert_eq!(Browser::new(&bench).open(&late).await.status, 404);
 }

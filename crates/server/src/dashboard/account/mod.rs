@@ -17,7 +17,8 @@ use searchwright_contract::{
     ids::{CredentialId, SessionId},
     me::AccessibleProject,
 };
-use searchwright_engine::{Failure, people::account::Account};
+use searchwright_engine::Failure;
+use searchwright_people::account::Account;
 
 use super::{
     page::{self, Form, Layout, minute},
@@ -122,8 +123,8 @@ fn browser(user_agent: &str) -> &str {
 async fn view(app: &App, visitor: &Visitor, status: StatusCode, remark: Remark<'_>) -> Response<Body> {
     let user = visitor.session.user;
     let loaded = async {
-        let account = app.engine.account(user).await?;
-        Ok::<_, Failure>((account, app.engine.projects_of_user(user).await?))
+        let account = app.people.account(user).await?;
+        Ok::<_, Failure>((account, app.people.projects_of_user(user).await?))
     };
     let (account, projects) = match loaded.await {
         Ok(loaded) => loaded,
@@ -138,7 +139,7 @@ async fn view(app: &App, visitor: &Visitor, status: StatusCode, remark: Remark<'
         projects,
         mcp_url: &app.settings.mcp_url,
         csrf: visitor.csrf(),
-        is_recent: app.engine.recent(&visitor.session).is_some(),
+        is_recent: app.people.recent(&visitor.session).is_some(),
         passkey_script: passkey_site(app).map(|_| page::passkey_script()),
         remark,
     };
@@ -175,7 +176,7 @@ async fn rename(State(app): State<Arc<App>>, request: Request<Body>) -> Response
         Ok(received) => received,
         Err(response) => return *response,
     };
-    let outcome = app.engine.rename_user(&visitor.session, form.get("name")).await;
+    let outcome = app.people.rename_user(&visitor.session, form.get("name")).await;
     changed(&app, &visitor, outcome).await
 }
 
@@ -187,7 +188,7 @@ async fn set_password(State(app): State<Arc<App>>, request: Request<Body>) -> Re
     let password = received.form.get("password").to_owned();
     let session = &received.visitor.session;
     let outcome = app
-        .engine
+        .people
         .set_password(&received.by, session, password, &received.caller)
         .await;
     changed(&app, &received.visitor, outcome).await
@@ -205,7 +206,7 @@ async fn end_session(
     let Ok(ended) = SessionId::parse(&ended) else {
         return page::see_other("/account");
     };
-    let outcome = app.engine.end_session(visitor.session.user, ended, &caller).await;
+    let outcome = app.people.end_session(visitor.session.user, ended, &caller).await;
     changed(&app, &visitor, outcome.map(drop)).await
 }
 
@@ -214,7 +215,7 @@ async fn end_other_sessions(State(app): State<Arc<App>>, request: Request<Body>)
         Ok(received) => received,
         Err(response) => return *response,
     };
-    let outcome = app.engine.end_other_sessions(&visitor.session, &caller).await;
+    let outcome = app.people.end_other_sessions(&visitor.session, &caller).await;
     changed(&app, &visitor, outcome).await
 }
 
@@ -232,7 +233,7 @@ async fn revoke(
         return page::see_other("/account");
     };
     let outcome = app
-        .engine
+        .people
         .revoke_grant(visitor.session.user, grant, &caller.address)
         .await;
     changed(&app, &visitor, outcome.map(drop)).await

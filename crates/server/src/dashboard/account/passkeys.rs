@@ -24,7 +24,7 @@ pub(super) async fn challenge(State(app): State<Arc<App>>, request: Request<Body
         Ok(received) => received,
         Err(response) => return *response,
     };
-    let Some(by) = app.engine.recent(&visitor.session) else {
+    let Some(by) = app.people.recent(&visitor.session) else {
         return json_refusal(
             StatusCode::FORBIDDEN,
             "Your last sign-in was more than 15 minutes ago. Reload the page and confirm that it is you.",
@@ -36,7 +36,7 @@ pub(super) async fn challenge(State(app): State<Arc<App>>, request: Request<Body
             "Passkeys do not work at the address of this server.",
         );
     };
-    match app.engine.begin_passkey(&site, &by, &visitor.session).await {
+    match app.people.begin_passkey(&site, &by, &visitor.session).await {
         Ok(options) => json_answer(StatusCode::OK, &options),
         Err(failure) => {
             let status = StatusCode::from_u16(failure.0.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -63,7 +63,7 @@ pub(super) async fn add(State(app): State<Arc<App>>, request: Request<Body>) -> 
     };
     let (name, credential) = (received.form.get("name"), received.form.get("credential"));
     let outcome = app
-        .engine
+        .people
         .add_passkey(&site, &received.by, name, credential, &received.caller)
         .await;
     changed(&app, &received.visitor, outcome).await
@@ -83,7 +83,7 @@ pub(super) async fn remove(
         return page::see_other("/account");
     };
     let outcome = app
-        .engine
+        .people
         .remove_passkey(&received.by, passkey, &received.caller)
         .await;
     changed(&app, &received.visitor, outcome).await

@@ -6,7 +6,8 @@ use askama::Template;
 use axum::{body::Body, extract::State};
 use http::{Request, Response, StatusCode};
 use qrcodegen::{QrCode, QrCodeEcc};
-use searchwright_engine::{Failure, people::second_factor::NewTotp};
+use searchwright_engine::Failure;
+use searchwright_people::second_factor::NewTotp;
 
 use super::changed;
 use crate::{
@@ -75,10 +76,10 @@ pub(super) async fn show(State(app): State<Arc<App>>, request: Request<Body>) ->
         Ok(visitor) => visitor,
         Err(response) => return *response,
     };
-    let Some(by) = app.engine.recent(&visitor.session) else {
+    let Some(by) = app.people.recent(&visitor.session) else {
         return session::to_sign_in_again(PAGE);
     };
-    match app.engine.begun_totp(&by, &visitor.session).await {
+    match app.people.begun_totp(&by, &visitor.session).await {
         Ok(Some(begun)) => form(StatusCode::OK, &visitor, &begun, None),
         Ok(None) => page::see_other("/account"),
         Err(failure) => page::failed(&failure),
@@ -92,7 +93,7 @@ pub(super) async fn begin(State(app): State<Arc<App>>, request: Request<Body>) -
         Err(response) => return *response,
     };
     match app
-        .engine
+        .people
         .begin_totp(&received.by, &received.visitor.session)
         .await
     {
@@ -123,7 +124,7 @@ pub(super) async fn confirm(State(app): State<Arc<App>>, request: Request<Body>)
     };
     let (by, visitor) = (&received.by, &received.visitor);
     let outcome = app
-        .engine
+        .people
         .confirm_totp(by, received.form.get("code"), &received.caller)
         .await;
     let Err(failure) = &outcome else {
@@ -132,7 +133,7 @@ pub(super) async fn confirm(State(app): State<Arc<App>>, request: Request<Body>)
     if failure.0.status != 422 {
         return page::failed(failure);
     }
-    match app.engine.begun_totp(by, &visitor.session).await {
+    match app.people.begun_totp(by, &visitor.session).await {
         Ok(Some(begun)) => {
             let wrong = page::sentence(failure);
             form(StatusCode::UNPROCESSABLE_ENTITY, visitor, &begun, Some(&wrong))
@@ -149,7 +150,7 @@ pub(super) async fn renew_codes(State(app): State<Arc<App>>, request: Request<Bo
         Err(response) => return *response,
     };
     codes(
-        app.engine
+        app.people
             .renew_recovery_codes(&received.by, &received.caller)
             .await,
         false,
@@ -162,7 +163,7 @@ pub(super) async fn remove(State(app): State<Arc<App>>, request: Request<Body>) 
         Ok(received) => received,
         Err(response) => return *response,
     };
-    let outcome = app.engine.remove_totp(&received.by, &received.caller).await;
+    let outcome = app.people.remove_totp(&received.by, &received.caller).await;
     changed(&app, &received.visitor, outcome).await
 }
 

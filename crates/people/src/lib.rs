@@ -1,8 +1,12 @@
-//! People: passwords, sessions of browsers, and links that let a person in once.
+//! People, and the programs that they connect: passwords, sessions, invitations, and this server as an OAuth authorization server.
+//! The rules are in the crate `identity`; here they become transactions.
 
 pub mod account;
 mod denials;
 pub mod members;
+pub mod oauth;
+pub mod operator;
+pub mod operator_clients;
 pub mod passkeys;
 pub mod password_reset;
 pub mod passwords;
@@ -11,15 +15,65 @@ pub mod sessions;
 pub mod setup;
 mod throttle;
 
+use std::{
+    ops::Deref,
+    sync::{Arc, OnceLock},
+};
+
 use searchwright_contract::{
     Instant,
     ids::{ActivityId, UserId},
 };
-use searchwright_identity::oauth::client_metadata::ClientPolicy;
+use searchwright_engine::Engine;
+use searchwright_failure::{Result, fault};
+use searchwright_identity::{connections::ConnectionLog, oauth::client_metadata::ClientPolicy};
 use searchwright_outbound::mail::Mailer;
 use searchwright_store::account_activity::AccountActivity;
 
-use crate::{Engine, call::fault, failure::Result};
+use crate::passwords::Passwords;
+
+/// Operations on people and their programs. One per process.
+#[derive(Debug)]
+pub struct People {
+    engine: Arc<Engine>,
+    /// Set by [`People::set_accounts`].
+    accounts: OnceLock<AccountSettings>,
+    /// Hashes passwords.
+    passwords: Passwords,
+    /// Steps of programs that connect, to be stored.
+    pub connections: ConnectionLog,
+}
+
+impl People {
+    /// Creates them for an engine.
+    pub fn new(engine: Arc<Engine>) -> Result<Arc<Self>> {
+        Ok(Arc::new(Self {
+            engine,
+            accounts: OnceLock::new(),
+            passwords: Passwords::new()?,
+            connections: ConnectionLog::default(),
+        }))
+    }
+
+    /// Sets the settings for accounts. Only the first call has an effect; without one, no mail is sent.
+    pub fn set_accounts(&self, settings: AccountSettings) {
+        let _ = self.accounts.set(settings);
+    }
+
+    /// Returns the settings for accounts.
+    pub fn accounts(&self) -> &AccountSettings {
+        self.accounts.get_or_init(AccountSettings::default)
+    }
+}
+
+/// Database, clock and keys are those of the engine.
+impl Deref for People {
+    type Target = Engine;
+
+    fn deref(&self) -> &Engine {
+        &self.engine
+    }
+}
 
 /// Returns an email address in lower case; a fault unless it has the form of one.
 pub(crate) fn check_email(email: &str) -> Result<String> {
@@ -85,7 +139,7 @@ impl<'a> AccountEntry<'a> {
     }
 }
 
-impl Engine {
+impl People {
     pub(crate) fn account_activity(&self, entry: AccountEntry<'_>, now: Instant) -> AccountActivity {
         AccountActivity {
             id: self.clock.id::<ActivityId>(),

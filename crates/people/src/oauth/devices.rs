@@ -18,12 +18,9 @@ use super::{
     requests::GRANT_MILLIS,
     tokens::{FreshTokens, TokenOutcome},
 };
-use crate::{
-    Engine,
-    failure::{Result, defect},
-    people::{AccountEntry, Caller},
-    secrets::{self, SecretKind},
-};
+use crate::{AccountEntry, Caller, People};
+use searchwright_engine::secrets::{self, SecretKind};
+use searchwright_failure::{Result, defect};
 
 /// Letters of a user code: no vowels, so that no words come up, and none that look alike (RFC 8628 section 6.1).
 const LETTERS: &[u8; 20] = b"BCDFGHJKLMNPQRSTVWXZ";
@@ -72,7 +69,7 @@ pub fn show_user_code(code: &str) -> String {
     }
 }
 
-impl Engine {
+impl People {
     /// Begins a device authorization and returns the answer for the device.
     pub async fn begin_device(
         &self,

@@ -8,14 +8,15 @@ use searchwright_outbound::Purpose;
 use searchwright_store::oauth_clients::{ClientKind, OauthClient};
 use url::Url;
 
-use crate::{Engine, failure::Result};
+use crate::People;
+use searchwright_failure::Result;
 
 /// Largest document in bytes.
 const MAX_BYTES: usize = 5 << 10;
 /// Time in which it has to arrive.
 const TIMEOUT: std::time::Duration = std::time::Duration::from_secs(5);
 
-impl Engine {
+impl People {
     /// Fetches the document of a client. The inner error says in plain words why it cannot be used.
     pub(super) async fn fetch_client_document(
         &self,

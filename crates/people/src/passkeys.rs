@@ -20,12 +20,9 @@ use super::{
     AccountEntry, Caller,
     sessions::{self, RecentSession, SignIn},
 };
-use crate::{
-    Engine,
-    admin::check_name,
-    failure::{Failure, Result, defect},
-    secrets,
-};
+use crate::People;
+use searchwright_engine::{admin::check_name, secrets};
+use searchwright_failure::{Failure, Result, defect};
 
 /// Passkeys of a person.
 const MAX_PASSKEYS: usize = 20;
@@ -83,7 +80,7 @@ fn digest(challenge: &[u8]) -> [u8; 32] {
     Sha256::digest(challenge).into()
 }
 
-impl Engine {
+impl People {
     async fn new_challenge(&self, user: Option<UserId>) -> Result<String> {
         let mut challenge = [0u8; 32];
         getrandom::fill(&mut challenge).map_err(|e| defect("no randomness", e))?;

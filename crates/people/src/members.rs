@@ -18,13 +18,12 @@ use super::{
     AccountEntry, Caller, check_email, passwords,
     sessions::{self, RecentSession},
 };
-use crate::{
-    Engine,
-    admin::{check_name, people::keep_an_owner},
-    call::fault,
-    failure::{Failure, Result},
+use crate::{People, operator::keep_an_owner};
+use searchwright_engine::{
+    admin::check_name,
     secrets::{self, SecretKind},
 };
+use searchwright_failure::{Failure, Result, fault};
 
 /// Time for which an invitation is valid.
 const INVITATION_MILLIS: i64 = 7 * 24 * 3_600_000;
@@ -76,7 +75,7 @@ fn invitation_gone() -> Failure {
     .into()
 }
 
-impl Engine {
+impl People {
     /// Returns the members of the workspace of a project. Unknown projects and those of others are not told apart.
     pub async fn members(&self, user: UserId, project: ProjectId) -> Result<Members> {
         let now = self.clock.now();

@@ -5,14 +5,11 @@ use searchwright_store::{Tx, account_activity, oauth_clients::OauthClient, oauth
 use serde_json::{Value, json};
 
 use super::{OauthCode, OauthError};
-use crate::{
-    Engine,
-    failure::Result,
-    people::AccountEntry,
-    secrets::{self, SecretKind},
-};
+use crate::{AccountEntry, People};
+use searchwright_engine::secrets::{self, SecretKind};
+use searchwright_failure::Result;
 
-impl Engine {
+impl People {
     /// Revokes a token of a client: a refresh token with all tokens of its grant. Unknown tokens and those of other clients are
     /// left alone, and not told apart.
     pub async fn revoke_token(&self, client: &OauthClient, token: &str, address: &str) -> Result<()> {

@@ -1,36 +1,12 @@
 //! Refused calls of connected programs in the log of accounts.
 
-use searchwright_contract::{Code, Meta, Problem};
-use searchwright_identity::denials::Denial;
 use searchwright_store::account_activity;
 
 use super::AccountEntry;
-use crate::{Engine, call::Credential, failure::Result};
+use crate::People;
+use searchwright_failure::Result;
 
-impl Engine {
-    /// Records a call that a token may not make.
-    pub fn record_denial(&self, meta: &Meta, credential: &Credential, problem: &Problem) {
-        let Credential::Token(token) = credential else {
-            return;
-        };
-        let code = problem.code;
-        let is_denial = matches!(
-            code,
-            Code::ProjectForbidden
-                | Code::InsufficientScope
-                | Code::InsufficientRole
-                | Code::AgentAutonomyRequired
-        );
-        if is_denial {
-            let denial = Denial {
-                user: token.user,
-                client: token.client.clone(),
-                detail: format!("{} {}", code.as_str(), meta.name),
-            };
-            self.denials.record(denial, self.clock.now());
-        }
-    }
-
+impl People {
     /// Stores the refused calls that wait.
     pub async fn store_denials(&self) -> Result<()> {
         let waiting = self.denials.take(self.clock.now());

@@ -12,12 +12,12 @@ use super::{
     AccountEntry, Caller, check_email, passwords,
     sessions::{self, IDLE_MILLIS},
 };
-use crate::{
-    Engine,
-    admin::{check_name, people::NewUser},
-    failure::Result,
+use crate::{People, operator::NewUser};
+use searchwright_engine::{
+    admin::check_name,
     secrets::{self, SecretKind},
 };
+use searchwright_failure::Result;
 
 /// Time for which a link to set up the first account works.
 const SETUP_MILLIS: i64 = 24 * 3_600_000;
@@ -26,7 +26,7 @@ const SIGN_IN_MILLIS: i64 = 24 * 3_600_000;
 /// Address of the owner of a trial.
 const TRIAL_EMAIL: &str = "owner@localhost";
 
-impl Engine {
+impl People {
     /// Creates a link to set up the first account and returns its token; `None` if there is an account.
     pub async fn create_setup_link(&self) -> Result<Option<String>> {
         if users::exist(&mut self.db.read().await?).await? {

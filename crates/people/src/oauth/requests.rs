@@ -18,12 +18,9 @@ use super::{
     OFFLINE_ACCESS, OauthCode, OauthError, Resources, clients::ClientError, is_document_url, known_scopes,
     parameters::Parameters,
 };
-use crate::{
-    Engine,
-    failure::Result,
-    people::{AccountEntry, Caller},
-    secrets::{self, SecretKind},
-};
+use crate::{AccountEntry, Caller, People};
+use searchwright_engine::secrets::{self, SecretKind};
+use searchwright_failure::Result;
 
 /// Time for which a consent form can be answered.
 const REQUEST_MILLIS: i64 = 10 * 60_000;
@@ -84,7 +81,7 @@ pub struct Decided {
     pub client: String,
 }
 
-impl Engine {
+impl People {
     /// Reads an authorization request in the order that lets nobody use this server as an open redirector.
     pub async fn read_authorization(
         &self,

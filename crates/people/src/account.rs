@@ -16,11 +16,9 @@ use super::{
     AccountEntry, Caller, passwords,
     sessions::{IDLE_MILLIS, RecentSession},
 };
-use crate::{
-    Engine,
-    admin::check_name,
-    failure::{Failure, Result},
-};
+use crate::People;
+use searchwright_engine::admin::check_name;
+use searchwright_failure::{Failure, Result};
 
 /// Entries of the log that are shown.
 const MAX_ENTRIES: u32 = 20;
@@ -50,7 +48,7 @@ pub struct Account {
     pub activity: Vec<AccountActivity>,
 }
 
-impl Engine {
+impl People {
     /// Returns the account of a person.
     pub async fn account(&self, user: UserId) -> Result<Account> {
         self.store_denials().await?;

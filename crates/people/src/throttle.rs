@@ -8,7 +8,7 @@ use searchwright_store::{
 };
 use sha2::{Digest as _, Sha256};
 
-use crate::failure::Result;
+use searchwright_failure::Result;
 
 /// Failures that cost no waiting.
 const FREE_FAILURES: u32 = 10;

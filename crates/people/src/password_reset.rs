@@ -15,7 +15,9 @@ use super::{
     setup::link_used,
     throttle::{self, Subject},
 };
-use crate::{Engine, failure::Result, secrets};
+use crate::People;
+use searchwright_engine::secrets;
+use searchwright_failure::Result;
 
 /// Time for which a link works.
 const RESET_MILLIS: i64 = 3_600_000;
@@ -29,7 +31,7 @@ pub struct PasswordReset {
     pub needs_code: bool,
 }
 
-impl Engine {
+impl People {
     /// Counts a request for a link. Returns the seconds to wait if there were too many.
     pub async fn begin_password_reset(&self, email: &str, caller: &Caller) -> Result<Option<u32>> {
         let email = email.trim().to_lowercase();
@@ -129,7 +131,7 @@ impl Engine {
                 && !second_factor::accept(tx, &keyring, user, &code, now).await?
             {
                 account_activity::insert(tx, failed).await?;
-                return Ok::<_, crate::Failure>(false);
+                return Ok::<_, searchwright_failure::Failure>(false);
             }
             if !sign_in::use_link(tx, &digest).await? {
                 // Used by another request meanwhile: rolled back, so that the code is not used up for nothing.

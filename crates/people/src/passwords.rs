@@ -9,10 +9,7 @@ use argon2::{
 use searchwright_identity::password_policy;
 use tokio::sync::Semaphore;
 
-use crate::{
-    call::fault,
-    failure::{Result, defect},
-};
+use searchwright_failure::{Result, defect, fault};
 
 /// Hashes passwords, as many at a time as there are cores, away from the threads that answer requests.
 pub(crate) struct Passwords {

@@ -14,13 +14,9 @@ use searchwright_store::{
 };
 use uuid::Uuid;
 
-use super::check_name;
-use crate::{
-    Engine, Failure,
-    call::fault,
-    failure::Result,
-    people::{AccountEntry, check_email, passwords},
-};
+use crate::{AccountEntry, People, check_email, passwords};
+use searchwright_engine::admin::check_name;
+use searchwright_failure::{Failure, Result, fault};
 
 /// A workspace that was created.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -66,7 +62,7 @@ impl std::fmt::Debug for NewUser {
     }
 }
 
-impl Engine {
+impl People {
     /// Creates a workspace.
     pub async fn create_workspace(&self, name: &str) -> Result<CreatedWorkspace> {
         let created = CreatedWorkspace {

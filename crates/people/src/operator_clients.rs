@@ -8,14 +8,12 @@ use searchwright_store::{
 };
 use uuid::Uuid;
 
-use super::check_name;
-use crate::{
-    Engine,
-    call::fault,
-    failure::{Failure, Result},
-    people::AccountEntry,
+use crate::{AccountEntry, People};
+use searchwright_engine::{
+    admin::check_name,
     secrets::{self, SecretKind},
 };
+use searchwright_failure::{Failure, Result, fault};
 
 /// A client that was created. Its secret is shown only now.
 #[derive(Clone, serde::Serialize)]
@@ -35,7 +33,7 @@ impl std::fmt::Debug for CreatedClient {
     }
 }
 
-impl Engine {
+impl People {
     /// Creates a client with a secret. Without redirect URIs it can only look tokens up.
     pub async fn create_oauth_client(&self, name: &str, redirect_uris: Vec<String>) -> Result<CreatedClient> {
         let name = check_name(name, 64)?;

@@ -5,12 +5,9 @@ use searchwright_store::{Tx, account_activity, seal::Keyring, second_factors, se
 use totp_rs::{Builder, Totp};
 
 use super::{AccountEntry, Caller, sessions::RecentSession};
-use crate::{
-    Engine,
-    call::fault,
-    failure::{Failure, Result, defect},
-    secrets,
-};
+use crate::People;
+use searchwright_engine::secrets;
+use searchwright_failure::{Failure, Result, defect, fault};
 
 /// Bytes of a secret (RFC 4226 section 4, R6).
 const SECRET_BYTES: usize = 20;
@@ -99,8 +96,8 @@ fn digests(codes: &[String]) -> Vec<[u8; 32]> {
     codes.iter().map(|code| secrets::digest(&plain(code))).collect()
 }
 
-impl Engine {
-    /// Begins a second factor for a person. It does not count before [`Engine::confirm_totp`].
+impl People {
+    /// Begins a second factor for a person. It does not count before [`People::confirm_totp`].
     pub async fn begin_totp(&self, by: &RecentSession, session: &Session) -> Result<NewTotp> {
         let mut secret = [0u8; SECRET_BYTES];
         getrandom::fill(&mut secret).map_err(|e| defect("no randomness", e))?;

@@ -13,12 +13,9 @@ use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
 use super::{OFFLINE_ACCESS, OauthCode, OauthError, Resources, parameters::Parameters};
-use crate::{
-    Engine,
-    failure::Result,
-    people::AccountEntry,
-    secrets::{self, SecretKind},
-};
+use crate::{AccountEntry, People};
+use searchwright_engine::secrets::{self, SecretKind};
+use searchwright_failure::Result;
 
 /// Lifetime of an access token.
 const ACCESS_MILLIS: i64 = 3_600_000;
@@ -115,7 +112,7 @@ fn is_verifier(verifier: &str, challenge: &str) -> bool {
     has_form && bool::from(made.as_bytes().ct_eq(challenge.as_bytes()))
 }
 
-impl Engine {
+impl People {
     /// Redeems an authorization code.
     pub async fn redeem_code(
         &self,

@@ -14,11 +14,9 @@ use super::{
     AccountEntry, Caller, second_factor,
     throttle::{self, Subject},
 };
-use crate::{
-    Engine,
-    failure::Result,
-    secrets::{self, SecretKind},
-};
+use crate::People;
+use searchwright_engine::secrets::{self, SecretKind};
+use searchwright_failure::Result;
 
 /// Time after which a session without use ends.
 pub const IDLE_MILLIS: i64 = 24 * 3_600_000;
@@ -51,7 +49,7 @@ pub enum SignIn {
     },
 }
 
-impl Engine {
+impl People {
     /// Signs a person in with a password. A session that the browser had ends.
     pub async fn sign_in(
         &self,
@@ -98,7 +96,7 @@ impl Engine {
                         // Its failures stay: a known password must not give further guesses at the code.
                         throttle::take_back(tx, &[account, address]).await?;
                         second_factors::create_pending(tx, &digest, user, expires_at).await?;
-                        Ok::<_, crate::Failure>(())
+                        Ok::<_, searchwright_failure::Failure>(())
                     })
                 })
                 .await?;
@@ -156,7 +154,7 @@ impl Engine {
         let work = async move |tx: &mut Tx| {
             if !second_factor::accept(tx, &keyring, user.id, &code, now).await? {
                 account_activity::insert(tx, failure).await?;
-                return Ok::<_, crate::Failure>(false);
+                return Ok::<_, searchwright_failure::Failure>(false);
             }
             if !second_factors::use_pending(tx, &pending).await? {
                 // Completed by another request meanwhile: rolled back, so that the code is not used up for nothing.

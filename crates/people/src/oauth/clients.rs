@@ -13,12 +13,9 @@ use subtle::ConstantTimeEq as _;
 use uuid::Uuid;
 
 use super::{OauthCode, OauthError};
-use crate::{
-    Engine,
-    failure::{Result, defect},
-    people::AccountEntry,
-    secrets,
-};
+use crate::{AccountEntry, People};
+use searchwright_engine::secrets;
+use searchwright_failure::{Result, defect};
 
 /// `client_id` of the command line.
 pub const CLI: &str = "cli";
@@ -38,7 +35,7 @@ pub enum ClientError {
     Document(String),
 }
 
-impl Engine {
+impl People {
     /// Returns a client; its metadata document is fetched if `may_fetch` and it is not fresh.
     pub(super) async fn find_client(
         &self,

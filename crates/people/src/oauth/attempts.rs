@@ -8,14 +8,15 @@ use searchwright_contract::{
 use searchwright_identity::connections::{Attempt, group};
 use searchwright_store::{connection_steps, workspaces};
 
-use crate::{Engine, failure::Result};
+use crate::People;
+use searchwright_failure::Result;
 
 /// Steps that are read for the page.
 const MAX_READ: u32 = 500;
 /// Attempts that are shown.
 const MAX_ATTEMPTS: usize = 20;
 
-impl Engine {
+impl People {
     /// Stores the steps that wait.
     pub async fn store_connection_steps(&self) -> Result<()> {
         let steps = self.connections.take();
