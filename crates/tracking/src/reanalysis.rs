@@ -65,12 +65,7 @@ pub fn analyse_prompt(
         override_changes: found.iter().map(|answer| answer.override_changes).sum(),
     };
     for mut answer in found {
-        let raw = RawAnswer {
-            status: Some(answer.status),
-            text: &answer.text,
-            source: &answer.source,
-        };
-        let analysed = analyse(brands, asked, raw);
+        let analysed = analyse(brands, asked, RawAnswer::of(&answer));
         names::add(&mut inbox, &answer, &analysed.names);
         answer.analysis = analysed.analysis;
         cells

@@ -1,11 +1,11 @@
 //! Answers with their counts: stored together, so that a sum over cells is always the sum over answers.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use searchwright_contract::{
     Instant,
     answers::{AnswerStatus, Engine, Sentiment, Surface},
-    ids::{AnswerId, PromptId, RunId},
+    ids::{AnswerId, RunId},
     prompts::{LatestAnswers, Prompt},
 };
 use searchwright_store::{
@@ -60,9 +60,10 @@ pub struct SeriesKey {
 }
 
 /// Answers to one prompt that were analysed, ready to be stored.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct AnalysedAnswers {
-    prompt: PromptId,
+    prompt: Prompt,
+    names_version: i64,
     series: Vec<Series>,
     answers: Vec<StoredAnswer>,
     facts: Vec<Facts>,
@@ -85,7 +86,8 @@ pub fn analyse_answers(
 ) -> AnalysedAnswers {
     let asked = AskedPrompt::new(brands, &prompt.text, &prompt.language);
     let mut all = AnalysedAnswers {
-        prompt: prompt.id,
+        prompt: prompt.clone(),
+        names_version: brands.names_version,
         series: Vec::new(),
         answers: Vec::with_capacity(new.len()),
         facts: Vec::with_capacity(new.len()),
@@ -173,19 +175,51 @@ fn model_family(model: &str) -> String {
     parts.join("-")
 }
 
-/// Stores answers to a prompt and adds them to their cells.
-pub async fn store(tx: &mut Tx, scope: ProjectScope, analysed: &AnalysedAnswers, now: Instant) -> Result<()> {
-    // Two transactions that add to one cell wait for each other.
+/// Stores answers to a prompt and adds them to their cells. Returns them as they were stored: analysed again if names have
+/// changed since the analysis, because the job that follows the change may have passed the prompt already.
+pub async fn store<'a>(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    analysed: &'a AnalysedAnswers,
+    now: Instant,
+) -> Result<Cow<'a, AnalysedAnswers>> {
+    // Two transactions that add to one cell, or that change names, wait for each other.
     projects::lock(tx, scope).await?;
+    let analysed = if projects::names_version(tx, scope).await? == analysed.names_version {
+        Cow::Borrowed(analysed)
+    } else {
+        let project = projects::get(tx, scope).await?;
+        let brands = TrackedBrands::load(tx, scope, &project).await?;
+        Cow::Owned(analyse_again(&brands, analysed))
+    };
     for series in &analysed.series {
         answers::save_series(tx, scope, series, now).await?;
     }
     answers::insert(tx, scope, &analysed.answers, now).await?;
-    add_to_cells(tx, scope, analysed).await?;
-    names::record(tx, scope, analysed.prompt, &analysed.names).await?;
-    let newest = answers::list_newest_day(tx, scope, analysed.prompt).await?;
-    prompts::set_latest(tx, scope, analysed.prompt, latest(&newest).as_ref()).await?;
-    Ok(())
+    add_to_cells(tx, scope, &analysed).await?;
+    let prompt = analysed.prompt.id;
+    names::record(tx, scope, prompt, &analysed.names).await?;
+    let newest = answers::list_newest_day(tx, scope, prompt).await?;
+    prompts::set_latest(tx, scope, prompt, latest(&newest).as_ref()).await?;
+    Ok(analysed)
+}
+
+/// Analyses answers with other names.
+fn analyse_again(brands: &TrackedBrands, known: &AnalysedAnswers) -> AnalysedAnswers {
+    let asked = AskedPrompt::new(brands, &known.prompt.text, &known.prompt.language);
+    let mut all = AnalysedAnswers {
+        names_version: brands.names_version,
+        facts: Vec::with_capacity(known.answers.len()),
+        names: NameInbox::default(),
+        ..known.clone()
+    };
+    for answer in &mut all.answers {
+        let analysed = analyse(brands, asked, RawAnswer::of(answer));
+        answer.analysis = analysed.analysis;
+        names::add(&mut all.names, answer, &analysed.names);
+        all.facts.push(facts(brands, &*answer));
+    }
+    all
 }
 
 async fn add_to_cells(tx: &mut Tx, scope: ProjectScope, analysed: &AnalysedAnswers) -> Result<()> {
@@ -193,7 +227,7 @@ async fn add_to_cells(tx: &mut Tx, scope: ProjectScope, analysed: &AnalysedAnswe
     let (Some(first), Some(last)) = (days().min(), days().max()) else {
         return Ok(());
     };
-    let prompt = analysed.prompt;
+    let prompt = analysed.prompt.id;
     let mut cells: BTreeMap<(i32, i64), Cell> = BTreeMap::new();
     for known in answers::list_cells(tx, scope, first..=last, prompt..=prompt).await? {
         cells.insert((known.day, known.series), read_cell(&known.counts)?);

@@ -14,6 +14,17 @@ use crate::engines::contract_engine;
 /// Most answers of an engine to a prompt in a run that aims at a precision.
 pub const MAX_ANSWERS: u32 = 200;
 
+/// Refuses an archived prompt: it gets no further answers, because the set of prompts that it counted in is closed.
+pub fn require_active(prompt: &Prompt) -> Result<()> {
+    if prompt.status == PromptStatus::Archived {
+        return Err(Problem::new(Code::InvalidState, "the prompt is archived")
+            .hint("make it active first: prompts.update with status active")
+            .with("from", prompt.status.as_str())
+            .into());
+    }
+    Ok(())
+}
+
 /// Engines that a run asks, with the estimate of its cost.
 #[derive(Debug)]
 pub struct RunPlan {
@@ -33,12 +44,7 @@ impl RunPlan {
         prompt: &Prompt,
         configured: &[Box<dyn AnswerEngine>],
     ) -> Result<Self> {
-        if prompt.status == PromptStatus::Archived {
-            return Err(Problem::new(Code::InvalidState, "the prompt is archived")
-                .hint("make it active first: prompts.update with status active")
-                .with("from", prompt.status.as_str())
-                .into());
-        }
+        require_active(prompt)?;
         let wanted = operation.engines.as_deref().unwrap_or(&prompt.engines);
         let chosen: Vec<&dyn AnswerEngine> = configured
             .iter()

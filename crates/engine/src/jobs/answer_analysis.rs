@@ -14,9 +14,10 @@ use crate::{
     failure::{Result, defect},
 };
 
-/// Queues the analysis, if there is anything to analyse; returns the job that will do it.
+/// Counts a change of names and queues the analysis, if there is anything to analyse; returns the job that will do it.
 pub(crate) async fn enqueue(call: &Call, tx: &mut Tx) -> Result<Option<JobRecord>> {
     let scope = call.scope()?;
+    projects::count_change_of_names(tx, scope).await?;
     if !prompts::exist(tx, scope).await? {
         return Ok(None);
     }

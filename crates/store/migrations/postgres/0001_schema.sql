@@ -49,6 +49,7 @@ CREATE TABLE projects (
   language TEXT NOT NULL,
   country TEXT NOT NULL, -- empty for all countries
   timezone TEXT NOT NULL,
+  names_version BIGINT NOT NULL DEFAULT 0, -- changes of the names that are looked for in answers
   version BIGINT NOT NULL,
   created_at TIMESTAMPTZ NOT NULL,
   updated_at TIMESTAMPTZ NOT NULL
