@@ -77,6 +77,7 @@ mod smuggling;
 mod unchanged;
 mod usage;
 mod visibility;
+mod visibility_bad_input;
 mod visibility_disputes;
 mod visibility_ideas;
 mod visibility_names;
