@@ -9,6 +9,7 @@ pub mod account_activity;
 pub mod activity;
 pub mod admin;
 pub mod agent_autonomy;
+pub mod answer_cells;
 pub mod answer_overrides;
 pub mod answer_runs;
 pub mod answers;

@@ -20,6 +20,7 @@ mod run_budget;
 mod run_figures;
 mod run_plan;
 mod setup;
+mod stored_cells;
 mod tracked_brands;
 
 pub use days::{ProjectDays, parse_day};

@@ -1,7 +1,5 @@
 //! Answers with their counts: stored together, so that a sum over cells is always the sum over answers.
 
-use std::collections::BTreeMap;
-
 use searchwright_contract::{
     Instant,
     answers::{AnswerStatus, Engine, Sentiment, Surface},
@@ -9,13 +7,14 @@ use searchwright_contract::{
     prompts::{LatestAnswers, Prompt},
 };
 use searchwright_store::{
-    Error, Result, Tx,
+    Result, Tx,
     access::ProjectScope,
-    answers::{self, AnswerSource, CellCounts, Series, StoredAnswer},
+    answer_cells,
+    answers::{self, AnswerSource, Series, StoredAnswer},
     projects, prompts,
 };
 use searchwright_visibility::{
-    cells::{Cell, Facts},
+    cells::{CellKey, Facts},
     names::NameInbox,
 };
 use sha2::{Digest as _, Sha256};
@@ -24,7 +23,7 @@ use crate::{
     ProjectDays, TrackedBrands,
     analysis::{AskedPrompt, RawAnswer, analyse},
     facts::{facts, own_override},
-    names,
+    names, stored_cells,
 };
 
 /// An answer to be recorded.
@@ -109,7 +108,7 @@ pub fn analyse_answers(
             status: analysed.status,
             day: days.day(answer.asked_at),
             asked_at: answer.asked_at,
-            text: answer.text,
+            text: Some(answer.text),
             source: answer.source,
             analysis: analysed.analysis,
             overrides: Vec::new(),
@@ -189,38 +188,20 @@ pub async fn store(tx: &mut Tx, scope: ProjectScope, analysed: &AnalysedAnswers,
 }
 
 async fn add_to_cells(tx: &mut Tx, scope: ProjectScope, analysed: &AnalysedAnswers) -> Result<()> {
-    let days = || analysed.answers.iter().map(|answer| answer.day);
-    let (Some(first), Some(last)) = (days().min(), days().max()) else {
-        return Ok(());
-    };
-    let prompt = analysed.prompt;
-    let mut cells: BTreeMap<(i32, i64), Cell> = BTreeMap::new();
-    for known in answers::list_cells(tx, scope, first..=last, prompt..=prompt).await? {
-        cells.insert((known.day, known.series), read_cell(&known.counts)?);
-    }
+    let days = analysed.answers.iter().map(|answer| answer.day);
+    let mut cells = stored_cells::load(tx, scope, analysed.prompt, days).await?;
     for (answer, facts) in analysed.answers.iter().zip(&analysed.facts) {
-        cells.entry((answer.day, answer.series)).or_default().add(facts);
+        cells.entry(cell_key(answer)).or_default().add(facts);
     }
-    let counts = cells.into_iter().map(|((day, series), cell)| {
-        Ok(CellCounts {
-            day,
-            prompt,
-            series,
-            counts: write_cell(&cell)?,
-        })
-    });
-    let counts: Result<Vec<CellCounts>> = counts.collect();
-    answers::save_cells(tx, scope, counts?).await
+    answer_cells::save(tx, scope, stored_cells::pack(analysed.prompt, cells)).await
 }
 
-/// Returns the counts of a cell in the form in which they are stored.
-pub(crate) fn write_cell(cell: &Cell) -> Result<String> {
-    serde_json::to_string(cell).map_err(|e| Error::Defect(format!("counts of a cell: {e}")))
-}
-
-/// Reads the counts of a stored cell.
-pub(crate) fn read_cell(counts: &str) -> Result<Cell> {
-    serde_json::from_str(counts).map_err(|e| Error::Defect(format!("counts of a cell: {e}")))
+/// Returns the cell that counts an answer.
+pub(crate) fn cell_key(answer: &StoredAnswer) -> CellKey {
+    CellKey {
+        series: answer.series,
+        day: answer.day,
+    }
 }
 
 /// Returns the summary of the newest answers.

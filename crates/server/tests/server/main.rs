@@ -81,6 +81,7 @@ mod visibility_disputes;
 mod visibility_ideas;
 mod visibility_names;
 mod visibility_reports;
+mod visibility_retention;
 mod visibility_runs;
 mod vitals;
 mod webhook_receivers;

@@ -1116,7 +1116,7 @@ CREATE TABLE answers (
   status TEXT NOT NULL,
   day BIGINT NOT NULL, -- in the time zone of the project, since 1970-01-01
   asked_at TIMESTAMPTZ NOT NULL,
-  text TEXT NOT NULL,
+  text TEXT, -- NULL when its time is over
   source JSONB NOT NULL, -- what the engine gave beside the text
   analysis JSONB NOT NULL, -- what was found in it; computed again when the brand data change
   overrides JSONB NOT NULL, -- corrections by people, which count instead
@@ -1135,17 +1135,22 @@ CREATE INDEX answers_by_cell ON answers (project_id, prompt_id, day, series_id);
 CREATE INDEX answers_by_engine ON answers (project_id, engine, surface, day, status, prompt_id, series_id, asked_at, served_model,
   searched, latency_ms, cost_micros);
 CREATE INDEX answers_with_wrong_facts ON answers (project_id, day) WHERE wrong_facts > 0;
+CREATE INDEX answers_with_text ON answers (created_at) WHERE text IS NOT NULL;
 CREATE INDEX answers_by_run ON answers (project_id, run_id) WHERE run_id IS NOT NULL;
 
--- Counts of the answers of a day, a prompt and a series.
+-- Counts of the answers to a prompt in 28 days, by day and series. An overview reads those of all prompts.
 CREATE TABLE answer_cells (
   project_id UUID NOT NULL REFERENCES projects (id),
-  day BIGINT NOT NULL,
+  block BIGINT NOT NULL, -- day since 1970-01-01 / 28
   prompt_id UUID NOT NULL,
-  series_id BIGINT NOT NULL,
-  counts TEXT NOT NULL,
-  PRIMARY KEY (project_id, day, prompt_id, series_id)
+  tallies BYTEA NOT NULL, -- sums over answers
+  maps BYTEA NOT NULL, -- brands and sources
+  gaps BYTEA NOT NULL, -- pages that lead to competitors
+  PRIMARY KEY (project_id, block, prompt_id)
 );
+ALTER TABLE answer_cells ALTER COLUMN tallies SET STORAGE EXTERNAL;
+ALTER TABLE answer_cells ALTER COLUMN maps SET STORAGE EXTERNAL;
+ALTER TABLE answer_cells ALTER COLUMN gaps SET STORAGE EXTERNAL;
 
 -- Names in the answers to a prompt that no tracked brand covers.
 CREATE TABLE prompt_names (
@@ -1218,6 +1223,7 @@ CREATE TABLE report_rows (
 CREATE TABLE report_imports (
   project_id UUID NOT NULL REFERENCES projects (id),
   source TEXT NOT NULL,
+  oldest_day BIGINT NOT NULL, -- of rows that may be there
   newest_day BIGINT NOT NULL,
   imported_at TIMESTAMPTZ NOT NULL,
   PRIMARY KEY (project_id, source)

@@ -1109,7 +1109,7 @@ CREATE TABLE answers (
   status TEXT NOT NULL,
   day INTEGER NOT NULL, -- in the time zone of the project, since 1970-01-01
   asked_at TEXT NOT NULL,
-  text TEXT NOT NULL,
+  text TEXT, -- NULL when its time is over
   source TEXT NOT NULL, -- what the engine gave beside the text
   analysis TEXT NOT NULL, -- what was found in it; computed again when the brand data change
   overrides TEXT NOT NULL, -- corrections by people, which count instead
@@ -1128,16 +1128,18 @@ CREATE INDEX answers_by_cell ON answers (project_id, prompt_id, day, series_id);
 CREATE INDEX answers_by_engine ON answers (project_id, engine, surface, day, status, prompt_id, series_id, asked_at, served_model,
   searched, latency_ms, cost_micros);
 CREATE INDEX answers_with_wrong_facts ON answers (project_id, day) WHERE wrong_facts > 0;
+CREATE INDEX answers_with_text ON answers (created_at) WHERE text IS NOT NULL;
 CREATE INDEX answers_by_run ON answers (project_id, run_id) WHERE run_id IS NOT NULL;
 
--- Counts of the answers of a day, a prompt and a series.
+-- Counts of the answers to a prompt in 28 days, by day and series. An overview reads those of all prompts.
 CREATE TABLE answer_cells (
   project_id BLOB NOT NULL REFERENCES projects (id),
-  day INTEGER NOT NULL,
+  block INTEGER NOT NULL, -- day since 1970-01-01 / 28
   prompt_id BLOB NOT NULL,
-  series_id INTEGER NOT NULL,
-  counts TEXT NOT NULL,
-  PRIMARY KEY (project_id, day, prompt_id, series_id)
+  tallies BLOB NOT NULL, -- sums over answers
+  maps BLOB NOT NULL, -- brands and sources
+  gaps BLOB NOT NULL, -- pages that lead to competitors
+  PRIMARY KEY (project_id, block, prompt_id)
 ) STRICT, WITHOUT ROWID;
 
 -- Names in the answers to a prompt that no tracked brand covers.
@@ -1211,6 +1213,7 @@ CREATE TABLE report_rows (
 CREATE TABLE report_imports (
   project_id BLOB NOT NULL REFERENCES projects (id),
   source TEXT NOT NULL,
+  oldest_day INTEGER NOT NULL, -- of rows that may be there
   newest_day INTEGER NOT NULL,
   imported_at TEXT NOT NULL,
   PRIMARY KEY (project_id, source)
