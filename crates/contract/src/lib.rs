@@ -47,6 +47,7 @@ pub mod prompts;
 pub mod rechecks;
 pub mod reports;
 pub mod runs;
+pub mod schedules;
 pub mod shape;
 pub mod usage;
 pub mod visibility;

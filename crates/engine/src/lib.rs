@@ -22,6 +22,7 @@ mod operations;
 mod posts;
 mod replays;
 mod rules;
+mod schedules;
 pub mod secrets;
 pub mod webhooks;
 

@@ -52,6 +52,7 @@ pub mod providers;
 pub mod publications;
 pub mod rechecks;
 pub mod reports;
+pub mod schedules;
 pub mod seal;
 pub mod second_factors;
 pub mod sessions;

@@ -1055,14 +1055,103 @@ CREATE TABLE uploads (
 -- Autopilot
 ------------------------------------------------------------------------------------------------------
 
+CREATE TABLE schedules (
+  project_id UUID NOT NULL REFERENCES projects (id),
+  kind TEXT NOT NULL,
+  enabled BOOLEAN NOT NULL,
+  interval_days BIGINT NOT NULL,
+  weekdays JSONB, -- list of names, NULL for every day
+  time TEXT NOT NULL, -- HH:MM, local
+  timezone TEXT, -- NULL for that of the project
+  planned_date TEXT, -- local date of the next slot; NULL while off
+  planned_at TIMESTAMPTZ,
+  due_at TIMESTAMPTZ, -- when work for it begins
+  planned_from TIMESTAMPTZ, -- when it was planned: a plan from the future was made by a wrong clock
+  last_at TIMESTAMPTZ,
+  last_outcome TEXT,
+  version BIGINT NOT NULL,
+  updated_at TIMESTAMPTZ NOT NULL,
+  PRIMARY KEY (project_id, kind)
+);
+CREATE INDEX schedules_by_due ON schedules (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX schedules_by_plan ON schedules (planned_from) WHERE planned_from IS NOT NULL;
+
+-- Slots whose time has come: each local date once.
+CREATE TABLE schedule_slots (
+  project_id UUID NOT NULL REFERENCES projects (id),
+  kind TEXT NOT NULL,
+  local_date TEXT NOT NULL,
+  slot_at TIMESTAMPTZ NOT NULL,
+  outcome TEXT NOT NULL,
+  detail TEXT,
+  decided_at TIMESTAMPTZ NOT NULL,
+  PRIMARY KEY (project_id, kind, local_date)
+);
+
+-- Settings of the autopilot beyond its schedule, which is the one of kind posts.
 CREATE TABLE autopilot_settings (
   project_id UUID PRIMARY KEY REFERENCES projects (id),
-  enabled BOOLEAN NOT NULL,
-  publish_interval_days BIGINT NOT NULL,
-  publish_weekdays JSONB, -- list of names, NULL for every day
-  version BIGINT NOT NULL,
-  updated_at TIMESTAMPTZ NOT NULL
+  mode TEXT NOT NULL,
+  hold_hours BIGINT NOT NULL,
+  lead_days BIGINT NOT NULL,
+  min_score BIGINT NOT NULL,
+  monthly_cap BIGINT NOT NULL,
+  reviewer_other_than_author BOOLEAN NOT NULL,
+  draft_only BOOLEAN NOT NULL,
+  refresh_share BIGINT NOT NULL,
+  paused_until TIMESTAMPTZ,
+  paused_reason TEXT,
+  paused_detail TEXT,
+  paused_at TIMESTAMPTZ,
+  resumed_at TIMESTAMPTZ -- failures count from here
 );
+
+-- Posts that the autopilot makes, one for each slot.
+CREATE TABLE autopilot_runs (
+  project_id UUID NOT NULL REFERENCES projects (id),
+  id UUID NOT NULL,
+  local_date TEXT NOT NULL,
+  slot_at TIMESTAMPTZ NOT NULL,
+  outcome TEXT NOT NULL,
+  detail TEXT,
+  keyword_id UUID, -- not a reference: a keyword may be deleted while its post is written
+  choice JSONB, -- why this keyword
+  post_id UUID,
+  regenerated BOOLEAN NOT NULL,
+  published_url TEXT,
+  verified BOOLEAN, -- NULL while the page was not looked at
+  finished_at TIMESTAMPTZ,
+  created_at TIMESTAMPTZ NOT NULL,
+  updated_at TIMESTAMPTZ NOT NULL,
+  PRIMARY KEY (project_id, id)
+);
+CREATE UNIQUE INDEX autopilot_runs_by_date ON autopilot_runs (project_id, local_date);
+CREATE INDEX autopilot_runs_by_post ON autopilot_runs (project_id, post_id) WHERE post_id IS NOT NULL;
+CREATE INDEX autopilot_runs_open ON autopilot_runs (project_id, id) WHERE finished_at IS NULL;
+
+-- Posts that wait for a person, and what was decided.
+CREATE TABLE approvals (
+  project_id UUID NOT NULL REFERENCES projects (id),
+  id UUID NOT NULL,
+  post_id UUID NOT NULL,
+  run_id UUID,
+  status TEXT NOT NULL,
+  reasons JSONB NOT NULL, -- list: why a person is asked
+  content_hash BYTEA NOT NULL, -- of what would be sent, and where
+  connection_id UUID,
+  provider TEXT,
+  publish_at TIMESTAMPTZ,
+  requested_by TEXT NOT NULL,
+  requested_at TIMESTAMPTZ NOT NULL,
+  expires_at TIMESTAMPTZ,
+  decided_by UUID,
+  decided_by_name TEXT,
+  decided_at TIMESTAMPTZ,
+  reason TEXT,
+  PRIMARY KEY (project_id, id)
+);
+CREATE INDEX approvals_by_post ON approvals (project_id, post_id, id);
+CREATE INDEX approvals_by_status ON approvals (project_id, status, id);
 
 ------------------------------------------------------------------------------------------------------
 -- Visibility in the answers of assistants

@@ -1048,14 +1048,103 @@ CREATE TABLE uploads (
 -- Autopilot
 ------------------------------------------------------------------------------------------------------
 
+CREATE TABLE schedules (
+  project_id BLOB NOT NULL REFERENCES projects (id),
+  kind TEXT NOT NULL,
+  enabled INTEGER NOT NULL,
+  interval_days INTEGER NOT NULL,
+  weekdays TEXT, -- JSON list of names, NULL for every day
+  time TEXT NOT NULL, -- HH:MM, local
+  timezone TEXT, -- NULL for that of the project
+  planned_date TEXT, -- local date of the next slot; NULL while off
+  planned_at TEXT,
+  due_at TEXT, -- when work for it begins
+  planned_from TEXT, -- when it was planned: a plan from the future was made by a wrong clock
+  last_at TEXT,
+  last_outcome TEXT,
+  version INTEGER NOT NULL,
+  updated_at TEXT NOT NULL,
+  PRIMARY KEY (project_id, kind)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX schedules_by_due ON schedules (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX schedules_by_plan ON schedules (planned_from) WHERE planned_from IS NOT NULL;
+
+-- Slots whose time has come: each local date once.
+CREATE TABLE schedule_slots (
+  project_id BLOB NOT NULL REFERENCES projects (id),
+  kind TEXT NOT NULL,
+  local_date TEXT NOT NULL,
+  slot_at TEXT NOT NULL,
+  outcome TEXT NOT NULL,
+  detail TEXT,
+  decided_at TEXT NOT NULL,
+  PRIMARY KEY (project_id, kind, local_date)
+) STRICT, WITHOUT ROWID;
+
+-- Settings of the autopilot beyond its schedule, which is the one of kind posts.
 CREATE TABLE autopilot_settings (
   project_id BLOB PRIMARY KEY REFERENCES projects (id),
-  enabled INTEGER NOT NULL,
-  publish_interval_days INTEGER NOT NULL,
-  publish_weekdays TEXT, -- JSON list of names, NULL for every day
-  version INTEGER NOT NULL,
-  updated_at TEXT NOT NULL
+  mode TEXT NOT NULL,
+  hold_hours INTEGER NOT NULL,
+  lead_days INTEGER NOT NULL,
+  min_score INTEGER NOT NULL,
+  monthly_cap INTEGER NOT NULL,
+  reviewer_other_than_author INTEGER NOT NULL,
+  draft_only INTEGER NOT NULL,
+  refresh_share INTEGER NOT NULL,
+  paused_until TEXT,
+  paused_reason TEXT,
+  paused_detail TEXT,
+  paused_at TEXT,
+  resumed_at TEXT -- failures count from here
 ) STRICT, WITHOUT ROWID;
+
+-- Posts that the autopilot makes, one for each slot.
+CREATE TABLE autopilot_runs (
+  project_id BLOB NOT NULL REFERENCES projects (id),
+  id BLOB NOT NULL,
+  local_date TEXT NOT NULL,
+  slot_at TEXT NOT NULL,
+  outcome TEXT NOT NULL,
+  detail TEXT,
+  keyword_id BLOB, -- not a reference: a keyword may be deleted while its post is written
+  choice TEXT, -- JSON: why this keyword
+  post_id BLOB,
+  regenerated INTEGER NOT NULL,
+  published_url TEXT,
+  verified INTEGER, -- NULL while the page was not looked at
+  finished_at TEXT,
+  created_at TEXT NOT NULL,
+  updated_at TEXT NOT NULL,
+  PRIMARY KEY (project_id, id)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX autopilot_runs_by_date ON autopilot_runs (project_id, local_date);
+CREATE INDEX autopilot_runs_by_post ON autopilot_runs (project_id, post_id) WHERE post_id IS NOT NULL;
+CREATE INDEX autopilot_runs_open ON autopilot_runs (project_id, id) WHERE finished_at IS NULL;
+
+-- Posts that wait for a person, and what was decided.
+CREATE TABLE approvals (
+  project_id BLOB NOT NULL REFERENCES projects (id),
+  id BLOB NOT NULL,
+  post_id BLOB NOT NULL,
+  run_id BLOB,
+  status TEXT NOT NULL,
+  reasons TEXT NOT NULL, -- JSON list: why a person is asked
+  content_hash BLOB NOT NULL, -- of what would be sent, and where
+  connection_id BLOB,
+  provider TEXT,
+  publish_at TEXT,
+  requested_by TEXT NOT NULL,
+  requested_at TEXT NOT NULL,
+  expires_at TEXT,
+  decided_by BLOB,
+  decided_by_name TEXT,
+  decided_at TEXT,
+  reason TEXT,
+  PRIMARY KEY (project_id, id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX approvals_by_post ON approvals (project_id, post_id, id);
+CREATE INDEX approvals_by_status ON approvals (project_id, status, id);
 
 ------------------------------------------------------------------------------------------------------
 -- Visibility in the answers of assistants

@@ -1,0 +1,3 @@
+//! Times of schedules, and the rules by which the autopilot decides. Pure functions.
+
+pub mod slots;
