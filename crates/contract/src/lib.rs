@@ -139,6 +139,8 @@ macro_rules! operations {
 
             autopilot::GetAutopilot => "autopilot.get" GET "/projects/{projectId}/autopilot" -> autopilot::Autopilot, AutopilotRead, Read, Local, [];
             autopilot::UpdateAutopilot => "autopilot.update" PATCH "/projects/{projectId}/autopilot" -> autopilot::Autopilot, AutopilotWrite, Change, Local, [InvalidState, PreconditionFailed, TooManyItems];
+            schedules::ListSchedules => "schedules.list" GET "/projects/{projectId}/schedules" -> schedules::Schedules, Any, Read, Local, [];
+            schedules::UpdateSchedule => "schedules.update" PATCH "/projects/{projectId}/schedules/{kind}" -> schedules::Schedule, OfRecord, Change, Local, [NotFound, InvalidState, PreconditionFailed, TooManyItems, AgentAutonomyRequired];
 
             visibility::GetOverview => "visibility.overview" GET "/projects/{projectId}/visibility/overview" -> visibility::Overview, VisibilityRead, Read, Local, [];
             engine_status::ListEngines => "visibility.engines" GET "/projects/{projectId}/visibility/engines" -> engine_status::EngineStatuses, VisibilityRead, Read, Local, [];

@@ -10,7 +10,7 @@ use searchwright_contract::{
     occurrences,
     operation::{answer_schema, input_schema},
     operations, opportunities, pages, posts, products, projects, prompt_ideas, prompts, rechecks, reports,
-    runs,
+    runs, schedules,
     shape::Shape,
     usage, visibility, webhooks,
 };

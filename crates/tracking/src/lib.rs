@@ -26,5 +26,5 @@ pub use days::{ProjectDays, parse_day};
 pub use mention_changes::mention_change;
 pub use run_budget::RunBudget;
 pub use run_figures::RunMentions;
-pub use run_plan::{MAX_ANSWERS, RunPlan};
+pub use run_plan::{MAX_ANSWERS, RunPlan, is_for};
 pub use tracked_brands::{OWN, TrackedBrands};

@@ -60,7 +60,9 @@ fn the_interval_is_a_minimum_and_the_weekdays_hold() {
 
 #[test]
 fn a_slot_is_due_for_a_day_and_missed_after_it() {
-    let slot = rule("UTC", 1, None, "09:00").slot_on("2026-11-02".parse().unwrap()).unwrap();
+    let slot = rule("UTC", 1, None, "09:00")
+        .slot_on("2026-11-02".parse().unwrap())
+        .unwrap();
     let status = |at: &str| slot.status(instant(at));
     assert_eq!(status("2026-11-02T08:59:59.999Z"), SlotStatus::Ahead);
     assert_eq!(status("2026-11-02T09:00:00Z"), SlotStatus::Due);

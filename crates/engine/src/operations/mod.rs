@@ -35,6 +35,7 @@ mod publishing;
 mod rechecks;
 mod reports;
 mod runs;
+mod schedules;
 mod usage;
 mod visibility;
 mod webhooks;

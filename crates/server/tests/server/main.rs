@@ -72,6 +72,7 @@ mod publishing;
 mod queries;
 mod rechecks;
 mod rechecks_undecided;
+mod schedules;
 mod silence;
 mod smuggling;
 mod unchanged;

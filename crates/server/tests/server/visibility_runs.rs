@@ -29,10 +29,10 @@ const LIKED: &str =
 
 /// Questions that the engine received.
 #[derive(Clone, Debug, Default)]
-struct Asked(Arc<Mutex<Vec<String>>>);
+pub struct Asked(Arc<Mutex<Vec<String>>>);
 
 impl Asked {
-    fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.0.lock().unwrap().len()
     }
 }
@@ -81,7 +81,7 @@ async fn engine(State(asked): State<Asked>, request: Request) -> Response {
 }
 
 /// A project whose engine costs 1 and 4 US dollars for a million tokens, unless the price is unknown.
-async fn with_engine(database: &str, is_priced: bool) -> (Bench, Asked) {
+pub async fn with_engine(database: &str, is_priced: bool) -> (Bench, Asked) {
     with_workers(database, is_priced, 1).await
 }
 

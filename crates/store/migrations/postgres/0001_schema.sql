@@ -823,6 +823,7 @@ CREATE TABLE keywords (
   post_ids JSONB, -- posts that target it, so that a list of keywords reads no posts
   cannibalisation JSONB, -- URLs of pages that compete for it
   details JSONB,
+  measured_at TIMESTAMPTZ, -- when a provider was last asked for its figures, or they were learnt otherwise
   version BIGINT NOT NULL,
   created_at TIMESTAMPTZ NOT NULL,
   updated_at TIMESTAMPTZ NOT NULL,
@@ -1063,10 +1064,13 @@ CREATE TABLE schedules (
   weekdays JSONB, -- list of names, NULL for every day
   time TEXT NOT NULL, -- HH:MM, local
   timezone TEXT, -- NULL for that of the project
+  samples BIGINT NOT NULL DEFAULT 1, -- answers per prompt and engine
+  max_cost_micros BIGINT, -- of the work of one slot
   planned_date TEXT, -- local date of the next slot; NULL while off
   planned_at TIMESTAMPTZ,
   due_at TIMESTAMPTZ, -- when work for it begins
   planned_from TIMESTAMPTZ, -- when it was planned: a plan from the future was made by a wrong clock
+  planned_zone TEXT, -- time zone by which it was planned
   last_at TIMESTAMPTZ,
   last_outcome TEXT,
   version BIGINT NOT NULL,
@@ -1074,7 +1078,6 @@ CREATE TABLE schedules (
   PRIMARY KEY (project_id, kind)
 );
 CREATE INDEX schedules_by_due ON schedules (due_at) WHERE due_at IS NOT NULL;
-CREATE INDEX schedules_by_plan ON schedules (planned_from) WHERE planned_from IS NOT NULL;
 
 -- Slots whose time has come: each local date once.
 CREATE TABLE schedule_slots (
@@ -1087,6 +1090,7 @@ CREATE TABLE schedule_slots (
   decided_at TIMESTAMPTZ NOT NULL,
   PRIMARY KEY (project_id, kind, local_date)
 );
+CREATE INDEX schedule_slots_by_time ON schedule_slots (decided_at);
 
 -- Settings of the autopilot beyond its schedule, which is the one of kind posts.
 CREATE TABLE autopilot_settings (

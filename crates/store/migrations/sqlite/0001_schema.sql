@@ -816,6 +816,7 @@ CREATE TABLE keywords (
   post_ids TEXT, -- posts that target it, so that a list of keywords reads no posts
   cannibalisation TEXT, -- URLs of pages that compete for it
   details TEXT,
+  measured_at TEXT, -- when a provider was last asked for its figures, or they were learnt otherwise
   version INTEGER NOT NULL,
   created_at TEXT NOT NULL,
   updated_at TEXT NOT NULL,
@@ -1056,10 +1057,13 @@ CREATE TABLE schedules (
   weekdays TEXT, -- JSON list of names, NULL for every day
   time TEXT NOT NULL, -- HH:MM, local
   timezone TEXT, -- NULL for that of the project
+  samples INTEGER NOT NULL DEFAULT 1, -- answers per prompt and engine
+  max_cost_micros INTEGER, -- of the work of one slot
   planned_date TEXT, -- local date of the next slot; NULL while off
   planned_at TEXT,
   due_at TEXT, -- when work for it begins
   planned_from TEXT, -- when it was planned: a plan from the future was made by a wrong clock
+  planned_zone TEXT, -- time zone by which it was planned
   last_at TEXT,
   last_outcome TEXT,
   version INTEGER NOT NULL,
@@ -1067,7 +1071,6 @@ CREATE TABLE schedules (
   PRIMARY KEY (project_id, kind)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX schedules_by_due ON schedules (due_at) WHERE due_at IS NOT NULL;
-CREATE INDEX schedules_by_plan ON schedules (planned_from) WHERE planned_from IS NOT NULL;
 
 -- Slots whose time has come: each local date once.
 CREATE TABLE schedule_slots (
@@ -1080,6 +1083,7 @@ CREATE TABLE schedule_slots (
   decided_at TEXT NOT NULL,
   PRIMARY KEY (project_id, kind, local_date)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX schedule_slots_by_time ON schedule_slots (decided_at);
 
 -- Settings of the autopilot beyond its schedule, which is the one of kind posts.
 CREATE TABLE autopilot_settings (
