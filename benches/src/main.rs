@@ -71,6 +71,8 @@ enum Task {
     Http,
     /// Keywords found in a site, files of them taken in, and lists of a thousand and of a million
     Keywords,
+    /// Overview and opportunities of visibility over a quarter of answers, and access logs
+    Visibility,
     /// Deliveries of webhooks, with many waiting and beside a dead receiver
     Webhooks,
     /// An audit of a million pages: memory, database, and how long the analysis takes; not among everything
@@ -140,7 +142,13 @@ fn run(arguments: Arguments) -> Result<bool> {
         }
         Task::CrawlPeers => measure::crawl_peers::run(&effort, &mut report)?,
         Task::LargeSite { large } => measure::large_site::run(*large, &mut report)?,
-        Task::All | Task::Crawl | Task::Http | Task::Keywords | Task::Startup | Task::Webhooks => {}
+        Task::All
+        | Task::Crawl
+        | Task::Http
+        | Task::Keywords
+        | Task::Startup
+        | Task::Visibility
+        | Task::Webhooks => {}
     }
     if matches!(task, Task::All | Task::Http) {
         measure::http::run(&effort, &mut report)?;
@@ -150,6 +158,9 @@ fn run(arguments: Arguments) -> Result<bool> {
     }
     if matches!(task, Task::All | Task::Startup) && !effort.baseline_only {
         measure::startup::run(&effort, &mut report)?;
+    }
+    if matches!(task, Task::All | Task::Visibility) && !effort.baseline_only {
+        measure::visibility::run(&effort, &mut report)?;
     }
     if matches!(task, Task::All | Task::Webhooks) && !effort.baseline_only {
         measure::webhooks::run(&effort, &mut report)?;

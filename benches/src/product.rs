@@ -202,6 +202,11 @@ fn without_settings(mut command: Command) -> Command {
     command
 }
 
+/// Returns a command of the product, without settings of the environment.
+pub fn command() -> Command {
+    without_settings(program(binary(), None))
+}
+
 /// Release binary of the product.
 fn binary() -> PathBuf {
     xtask::target().join("release/searchwright")

@@ -43,7 +43,7 @@ struct Part {
 }
 
 /// The browser comes last, because it takes longest.
-const PARTS: [Part; 8] = [
+const PARTS: [Part; 9] = [
     Part {
         name: "mcp-sdk",
         file: "mcp_sdk.mjs",
@@ -54,6 +54,12 @@ const PARTS: [Part; 8] = [
         name: "mcp-sdk-python",
         file: "mcp_sdk.py",
         text: include_str!("people/mcp_sdk.py"),
+        starts_bare: false,
+    },
+    Part {
+        name: "mcp-visibility",
+        file: "mcp_visibility.mjs",
+        text: include_str!("people/mcp_visibility.mjs"),
         starts_bare: false,
     },
     Part {
@@ -97,7 +103,7 @@ const PARTS: [Part; 8] = [
 /// Options of a run.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct PeopleOptions {
-    /// Only these: mcp-sdk, mcp-sdk-python, connection, oauth4webapi, openid-client, authlib, conformance, browser
+    /// Only these: mcp-sdk, mcp-sdk-python, mcp-visibility, connection, oauth4webapi, openid-client, authlib, conformance, browser
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
     /// This searchwright, instead of building one

@@ -8,4 +8,5 @@ pub mod keywords;
 pub mod large_site;
 mod recheck;
 pub mod startup;
+pub mod visibility;
 pub mod webhooks;

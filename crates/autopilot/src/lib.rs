@@ -1,3 +1,6 @@
 //! Times of schedules, and the rules by which the autopilot decides. Pure functions.
 
+pub mod choice;
+pub mod limits;
 pub mod slots;
+pub mod ticks;

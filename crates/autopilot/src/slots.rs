@@ -117,7 +117,9 @@ impl SlotRule {
     pub fn days_before(&self, slot: &Slot, days: u8) -> Instant {
         let before = slot.date.checked_sub(Span::new().days(days));
         let at = before.and_then(|date| date.to_datetime(self.time).to_zoned(self.zone.clone()));
-        at.map_or(slot.at, |at| Instant::from_millis(at.timestamp().as_millisecond()))
+        at.map_or(slot.at, |at| {
+            Instant::from_millis(at.timestamp().as_millisecond())
+        })
     }
 
     /// Returns the local date of a point in time.
@@ -127,10 +129,21 @@ impl SlotRule {
     }
 
     fn is_on(&self, date: Date) -> bool {
-        let Some(weekdays) = &self.weekdays else { return true };
+        let Some(weekdays) = &self.weekdays else {
+            return true;
+        };
         let number = date.weekday().to_sunday_zero_offset();
-        weekdays.iter().any(|day| i64::from(day.number()) == i64::from(number))
+        weekdays
+            .iter()
+            .any(|day| i64::from(day.number()) == i64::from(number))
     }
+}
+
+/// Returns a time as people read it, in a time zone by its name, with its offset: `Mon 9 Nov 2026, 09:00 +01:00`.
+pub fn local_time(at: Instant, zone: &str) -> String {
+    let zone = TimeZone::get(zone).unwrap_or(TimeZone::UTC);
+    let at = Timestamp::from_millisecond(at.millis()).unwrap_or(Timestamp::UNIX_EPOCH);
+    at.to_zoned(zone).strftime("%a %-d %b %Y, %H:%M %:z").to_string()
 }
 
 #[cfg(test)]

@@ -169,6 +169,7 @@ fn about(resource: &str) -> &'static str {
         "usage" => "Usage and limits of this month",
         "activity" => "Log of changes",
         "autopilot" => "Settings of the autopilot",
+        "schedules" => "Schedules of audits, runs of prompts and metrics",
         "visibility" => "Visibility of the brand in the answers of AI assistants",
         "prompts" => "Tracked prompts and the answers to them",
         "reports" => "Own numbers: reports of Bing and Google, and access logs",

@@ -18,6 +18,8 @@ words! {
         ApiKey = "api_key",
         /// An OAuth token, by its grant.
         OauthToken = "oauth",
+        /// A person who is signed in to the dashboard.
+        Session = "session",
         /// A single-use page opened by a person, such as the page that connects a provider.
         Page = "page",
         /// The operator, on the server's command line.

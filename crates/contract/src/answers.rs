@@ -53,6 +53,13 @@ words! {
     }
 }
 words! {
+    /// Reason why an answer has no text.
+    TextMissing {
+        /// Texts are kept for 90 days, what was found in them for longer.
+        Expired = "expired",
+    }
+}
+words! {
     /// Outcome of asking an engine.
     AnswerStatus {
         /// Answered. Only these count in rates.
@@ -233,8 +240,10 @@ pub struct EngineAnswer {
     pub fanout_queries: Vec<String>,
     /// Time of the answer.
     pub asked_at: Instant,
-    /// Text.
-    pub text: String,
+    /// Text; `null` 90 days after it was stored. What was found in it is kept.
+    pub text: Option<String>,
+    /// Reason why there is no text; `null` where there is one.
+    pub text_missing: Option<TextMissing>,
     /// Brands in the text, by position, as the rules found them.
     pub mentions: Vec<Mention>,
     /// Whether a person has corrected a brand.

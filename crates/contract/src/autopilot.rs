@@ -1,12 +1,16 @@
 //! Settings of the autopilot, one record per project.
 
-use std::{borrow::Cow, convert::Infallible, str::FromStr};
+use std::{borrow::Cow, convert::Infallible, fmt, str::FromStr};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Answer, Fault, Head, Instant, actions::AllowedActions, declare::operation, ids::ProjectId, words::words,
+    Answer, Fault, Head, Instant,
+    actions::AllowedActions,
+    declare::operation,
+    ids::{AutopilotRunId, KeywordId, PostId, ProjectId},
+    words::words,
 };
 
 words! {
@@ -161,11 +165,74 @@ operation! {
     }
 }
 
+words! {
+    /// What happens to posts that are ready.
+    AutopilotMode {
+        /// They wait as drafts; nothing is scheduled.
+        Propose = "propose",
+        /// They are scheduled once a person approves them.
+        Review = "review",
+        /// They are scheduled at once, and held for some hours in which a person may stop them.
+        Auto = "auto",
+    }
+}
+words! {
+    /// Reason for which the autopilot paused itself.
+    PauseReason {
+        /// Three runs in a row failed.
+        Failures = "failures",
+        /// The integration needs a person: its authorization has ended, or none is ready.
+        Integration = "integration",
+        /// The posts of the month are used up; it goes on with the next month.
+        MonthlyCap = "monthly_cap",
+        /// Two posts in a row could not be found at their address.
+        Unverified = "unverified",
+        /// Five posts wait for review.
+        ReviewBacklog = "review_backlog",
+    }
+}
+
+/// Local time of day, `HH:MM`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeOfDay {
+    /// Hour, 0 to 23.
+    pub hour: i8,
+    /// Minute, 0 to 59.
+    pub minute: i8,
+}
+
+impl fmt::Display for TimeOfDay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:02}:{:02}", self.hour, self.minute)
+    }
+}
+
+impl FromStr for TimeOfDay {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let two_digits = |text: &str, below: i8| match text.as_bytes() {
+            [b'0'..=b'9', b'0'..=b'9'] => text.parse().ok().filter(|n| *n < below),
+            _ => None,
+        };
+        let parts = text.split_once(':');
+        let parsed = parts.and_then(|(hour, minute)| {
+            Some(Self {
+                hour: two_digits(hour, 24)?,
+                minute: two_digits(minute, 60)?,
+            })
+        });
+        parsed.ok_or("is not a time such as 09:00")
+    }
+}
+
 operation! {
     /// Changes the given settings of the autopilot.
     ///
     /// To enable it takes an integration that is ready and a keyword with status `approved` and no live post, else the
-    /// answer is `409 invalid_state` with `missing`: `integration`, `keyword` or both.
+    /// answer is `409 invalid_state` with `missing`: `integration`, `keyword` or both. `enabled: true` also ends a pause; posts
+    /// whose slot has passed meanwhile are listed in `overdue` and wait for a person. `enabled: false` cancels what is under way
+    /// and keeps the drafts.
     UpdateAutopilot {
         project;
         /// Whether it publishes.
@@ -178,7 +245,217 @@ operation! {
         /// or `monday` in any case, each day once; `null` for every day.
         #[serde(rename = "publish_weekdays")]
         publish_weekdays: Patch<WeekdayInputs>,
+        /// Local time at which it publishes, `HH:MM`; default 09:00.
+        #[serde(rename = "publish_time")]
+        #[schemars(length(min = 5, max = 5), example = &"09:00")]
+        publish_time: Option<String>,
+        /// Time zone of dates and times, by its IANA name; `null` for that of the project.
+        #[schemars(length(min = 1, max = 64), example = &"Europe/Berlin")]
+        timezone: Patch<String>,
+        /// What happens to posts that are ready; default `review`.
+        mode: Option<AutopilotMode>,
+        /// `true` is mode `auto`, `false` is mode `review`.
+        #[serde(rename = "auto_publish")]
+        auto_publish: Option<bool>,
+        /// Hours for which mode `auto` holds a post before it is published; default 24.
+        #[serde(rename = "hold_hours")]
+        #[schemars(range(min = 0, max = 72), example = 24)]
+        hold_hours: Option<u8>,
+        /// Days before a slot on which its post is written; default 2.
+        #[serde(rename = "lead_days")]
+        #[schemars(range(min = 1, max = 14), example = 2)]
+        lead_days: Option<u8>,
+        /// Content score below which a post is written once more, and then waits for a person; default 60.
+        #[serde(rename = "min_score")]
+        #[schemars(range(min = 0, max = 100), example = 60)]
+        min_score: Option<u8>,
+        /// Posts per calendar month; default 12. It cannot be more than three times what the site published in the best of its
+        /// last six months.
+        #[serde(rename = "monthly_cap")]
+        #[schemars(range(min = 1, max = 31), example = 12)]
+        monthly_cap: Option<u8>,
+        /// Whether the person who last changed a post may not approve it; holds where two members may approve. Default `true`.
+        #[serde(rename = "reviewer_other_than_author")]
+        reviewer_other_than_author: Option<bool>,
+        /// Whether posts become drafts at the provider, which a person publishes there; default `false`.
+        #[serde(rename = "draft_only")]
+        draft_only: Option<bool>,
+        /// Time until which it pauses; `null` for no pause.
+        #[serde(rename = "paused_until")]
+        paused_until: Patch<Instant>,
     }
+}
+
+operation! {
+    /// Returns the next slots with the given settings, and saves nothing.
+    ///
+    /// Settings that are left out are those of the project. It is assumed that each slot is used.
+    PreviewAutopilot {
+        project;
+        /// Ignored: slots are shown whether it is on or not.
+        enabled: Option<bool>,
+        /// Minimum number of calendar days from one publication to the next.
+        #[serde(rename = "publish_interval_days")]
+        #[schemars(range(min = 1, max = 90), example = 7)]
+        publish_interval_days: Option<u8>,
+        /// Days, as in `PATCH autopilot`; `null` for every day.
+        #[serde(rename = "publish_weekdays")]
+        publish_weekdays: Patch<WeekdayInputs>,
+        /// Local time, `HH:MM`.
+        #[serde(rename = "publish_time")]
+        #[schemars(length(min = 5, max = 5), example = &"09:00")]
+        publish_time: Option<String>,
+        /// Time zone, by its IANA name; `null` for that of the project.
+        #[schemars(length(min = 1, max = 64), example = &"Europe/Berlin")]
+        timezone: Patch<String>,
+        /// Local date of the last publication; default that of the project.
+        #[serde(rename = "last_publish_date")]
+        #[schemars(length(min = 10, max = 10), example = &"2026-11-02")]
+        last_publish_date: Option<String>,
+        /// Time after which slots are sought; default now.
+        after: Option<Instant>,
+        /// Number of slots; default 10.
+        #[schemars(range(min = 1, max = 60))]
+        count: Option<u8>,
+        /// Time until which it pauses; `null` for no pause.
+        #[serde(rename = "paused_until")]
+        paused_until: Patch<Instant>,
+    }
+}
+
+operation! {
+    /// Lists the runs of the autopilot, newest first: one for each slot, with its keyword, its post and its outcome.
+    ListAutopilotRuns {
+        project;
+        /// Only runs with this outcome.
+        outcome: Option<AutopilotOutcome>,
+        paging;
+    }
+}
+
+words! {
+    /// Outcome of a run of the autopilot.
+    AutopilotOutcome {
+        /// Its post is being written.
+        Preparing = "preparing",
+        /// Its post waits for a person.
+        AwaitingReview = "awaiting_review",
+        /// Its post is scheduled.
+        Scheduled = "scheduled",
+        /// Its post is on its way to the provider.
+        Publishing = "publishing",
+        /// Its post is published.
+        Published = "published",
+        /// No approved keyword was left.
+        NoKeyword = "no_keyword",
+        /// It failed; `detail` says why and what to do.
+        Failed = "failed",
+        /// A person rejected its post.
+        Rejected = "rejected",
+        /// It was canceled, because the autopilot was turned off or the post was archived.
+        Canceled = "canceled",
+        /// Its slot passed a day or more before anybody could use it.
+        SkippedMissed = "skipped_missed",
+    }
+}
+
+impl AutopilotOutcome {
+    /// Returns whether nothing follows.
+    pub const fn is_final(self) -> bool {
+        !matches!(
+            self,
+            Self::Preparing | Self::AwaitingReview | Self::Scheduled | Self::Publishing
+        )
+    }
+}
+
+/// Slots of a preview.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SlotPreview {
+    /// The slots, earliest first.
+    pub slots: Vec<PreviewSlot>,
+}
+
+impl Answer for SlotPreview {}
+
+/// A slot.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PreviewSlot {
+    /// Local date.
+    #[schemars(example = &"2026-11-09")]
+    pub local_date: String,
+    /// Local time. Where the clocks are put forward over the time of the settings, it is later by as much.
+    #[schemars(example = &"09:00")]
+    pub local_time: String,
+    /// Time.
+    pub at: Instant,
+}
+
+/// A run of the autopilot.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AutopilotRun {
+    /// Identifier (UUIDv7).
+    pub id: AutopilotRunId,
+    /// Local date of its slot.
+    #[schemars(example = &"2026-11-09")]
+    pub slot_date: String,
+    /// Time of its slot.
+    pub slot_at: Instant,
+    /// Outcome, so far.
+    pub outcome: AutopilotOutcome,
+    /// Reason of the outcome, and what to do.
+    pub detail: Option<String>,
+    /// Id of the keyword.
+    pub keyword_id: Option<KeywordId>,
+    /// Why this keyword.
+    pub choice: Option<KeywordChoice>,
+    /// Id of the post.
+    pub post_id: Option<PostId>,
+    /// Whether the post was written a second time.
+    pub regenerated: bool,
+    /// Public URL of the post.
+    pub published_url: Option<String>,
+    /// Whether the page was found at its URL, with its title and open to search engines; `null` while it was not looked at.
+    pub verified: Option<bool>,
+    /// Time of the end; `null` before.
+    pub finished_at: Option<Instant>,
+    /// Time of the start.
+    pub created_at: Instant,
+    /// Time of the last change.
+    pub updated_at: Instant,
+}
+
+/// Reason for which a keyword was chosen.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct KeywordChoice {
+    /// Text of the keyword.
+    pub keyword: String,
+    /// Score of the keyword, 0 to 100; `null` if it has none.
+    pub score: Option<f64>,
+    /// Points added because its searches peak within 60 days of the slot.
+    pub seasonal_bonus: f64,
+    /// Searches per month.
+    pub search_volume: Option<i64>,
+    /// Approved keywords without a post that were compared.
+    pub candidates: u32,
+    /// Of these, keywords that were left out because pages or posts of the site compete for them.
+    pub competing: u32,
+    /// Whether keywords with a higher score were passed over because the last post was of their cluster.
+    pub cluster_rotated: bool,
+}
+
+/// A post whose slot passed without a publication.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OverduePost {
+    /// Id of the post.
+    pub post_id: PostId,
+    /// Title of the post.
+    pub title: Option<String>,
+    /// Time of the slot that passed.
+    pub slot_at: Instant,
 }
 
 /// The settings of the autopilot of a project.
@@ -201,6 +478,59 @@ pub struct Autopilot {
     #[serde(rename = "publish_weekday_names")]
     #[schemars(example = ["monday", "thursday"])]
     pub publish_weekday_names: Vec<Weekday>,
+    /// Local time at which it publishes.
+    #[serde(rename = "publish_time")]
+    #[schemars(example = &"09:00")]
+    pub publish_time: String,
+    /// Time zone of dates and times; that of the project unless one was set.
+    #[schemars(example = &"Europe/Berlin")]
+    pub timezone: String,
+    /// What happens to posts that are ready.
+    pub mode: AutopilotMode,
+    /// Whether the mode is `auto`.
+    #[serde(rename = "auto_publish")]
+    pub auto_publish: bool,
+    /// Hours for which mode `auto` holds a post before it is published.
+    #[serde(rename = "hold_hours")]
+    pub hold_hours: u8,
+    /// Days before a slot on which its post is written.
+    #[serde(rename = "lead_days")]
+    pub lead_days: u8,
+    /// Content score below which a post is written once more, and then waits for a person.
+    #[serde(rename = "min_score")]
+    pub min_score: u8,
+    /// Posts per local day.
+    #[serde(rename = "max_posts_per_day")]
+    pub max_posts_per_day: u8,
+    /// Posts per calendar month.
+    #[serde(rename = "monthly_cap")]
+    pub monthly_cap: u8,
+    /// Whether the person who last changed a post may not approve it.
+    #[serde(rename = "reviewer_other_than_author")]
+    pub reviewer_other_than_author: bool,
+    /// Whether posts become drafts at the provider.
+    #[serde(rename = "draft_only")]
+    pub draft_only: bool,
+    /// Time until which it pauses; `null` for no pause.
+    #[serde(rename = "paused_until")]
+    pub paused_until: Option<Instant>,
+    /// Reason for which it paused itself; `null` while it has not.
+    #[serde(rename = "paused_reason")]
+    pub paused_reason: Option<PauseReason>,
+    /// The reason in a sentence, with what to do.
+    #[serde(rename = "paused_detail")]
+    pub paused_detail: Option<String>,
+    /// Failed runs since the last one that did not fail.
+    #[serde(rename = "consecutive_failures")]
+    pub consecutive_failures: u32,
+    /// Time of the next slot; `null` while it is off or paused.
+    #[serde(rename = "next_publish_at")]
+    pub next_publish_at: Option<Instant>,
+    /// Time of its last publication; `null` before the first.
+    #[serde(rename = "last_publish_at")]
+    pub last_publish_at: Option<Instant>,
+    /// Posts whose slot passed without a publication. They wait for a person, and none is published unasked. At most 100.
+    pub overdue: Vec<OverduePost>,
     /// Version number, incremented by every change; 0 before the first. Part of the `ETag`.
     #[schemars(example = 1)]
     pub version: i64,

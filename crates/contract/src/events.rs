@@ -6,11 +6,13 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Instant,
     answers::{Engine, Surface},
+    approvals::ApprovalStatus,
     audits::AuditStatus,
+    autopilot::PauseReason,
     declare::operation,
     ids::{
-        AuditId, ConnectionId, EventId, IssueId, JobId, KeywordId, PostId, ProjectId, PromptId, RecheckId,
-        RunId, WebhookId,
+        ApprovalId, AuditId, AutopilotRunId, ConnectionId, EventId, IssueId, JobId, KeywordId, PostId,
+        ProjectId, PromptId, RecheckId, RunId, WebhookId,
     },
     integrations::Provider,
     posts::PostStatus,
@@ -61,6 +63,10 @@ words! {
         AutopilotPaused = "autopilot.paused",
         /// The autopilot published a post.
         AutopilotPublished = "autopilot.published",
+        /// A post waits for a person.
+        ApprovalRequested = "approval.requested",
+        /// A person decided about a post.
+        ApprovalDecided = "approval.decided",
         /// A test of a webhook was requested.
         WebhookTest = "webhook.test",
     }
@@ -224,6 +230,48 @@ pub struct IntegrationData {
     pub connection_id: ConnectionId,
 }
 
+/// `data` of `autopilot.paused`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PauseData {
+    /// Reason.
+    pub reason: PauseReason,
+    /// The reason in a sentence, with what to do.
+    pub detail: String,
+}
+
+/// `data` of `autopilot.published`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AutopilotPublishedData {
+    /// Id of the run.
+    pub run_id: AutopilotRunId,
+    /// Id of the post.
+    pub post_id: PostId,
+    /// Public URL of the post; `null` if the provider has none.
+    pub url: Option<String>,
+    /// Whether the page was found at its URL; `null` if it could not be looked at.
+    pub verified: Option<bool>,
+}
+
+/// `data` of `approval.requested` and `approval.decided`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ApprovalData {
+    /// Id of the approval.
+    pub approval_id: ApprovalId,
+    /// Id of the post.
+    pub post_id: PostId,
+    /// Title of the post.
+    pub title: Option<String>,
+    /// Status of the approval.
+    pub status: ApprovalStatus,
+    /// Time at which the post is published unless a person stops it; `null` if it waits for a decision.
+    pub expires_at: Option<Instant>,
+    /// Page on which people decide.
+    pub url: String,
+}
+
 /// `data` of `webhook.test`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -233,8 +281,8 @@ pub struct TestData {
 }
 
 impl EventType {
-    /// Returns the JSON Schema of its `data`; `None` for a kind that this version does not send yet.
-    pub fn data_schema(self) -> Option<Schema> {
+    /// Returns the JSON Schema of its `data`.
+    pub fn data_schema(self) -> Schema {
         let generator = || {
             SchemaSettings::draft2020_12()
                 .with(|s| {
@@ -244,7 +292,7 @@ impl EventType {
                 .for_serialize()
                 .into_generator()
         };
-        Some(match self {
+        match self {
             Self::PostCreated
             | Self::PostUpdated
             | Self::PostGenerated
@@ -265,8 +313,12 @@ impl EventType {
             Self::VisibilityMentionGained | Self::VisibilityMentionLost => {
                 generator().into_root_schema_for::<MentionData>()
             }
+            Self::AutopilotPaused => generator().into_root_schema_for::<PauseData>(),
+            Self::AutopilotPublished => generator().into_root_schema_for::<AutopilotPublishedData>(),
+            Self::ApprovalRequested | Self::ApprovalDecided => {
+                generator().into_root_schema_for::<ApprovalData>()
+            }
             Self::WebhookTest => generator().into_root_schema_for::<TestData>(),
-            _ => return None,
-        })
+        }
     }
 }

@@ -71,6 +71,10 @@ macro_rules! ids {
             AnswerId;
             /// Id of a run of prompts.
             RunId;
+            /// Id of a run of the autopilot.
+            AutopilotRunId;
+            /// Id of an approval of a post.
+            ApprovalId;
         }
     };
 }

@@ -8,6 +8,7 @@
 pub mod actions;
 pub mod activity;
 pub mod answers;
+pub mod approvals;
 pub mod argument;
 pub mod audits;
 pub mod autopilot;
@@ -139,6 +140,12 @@ macro_rules! operations {
 
             autopilot::GetAutopilot => "autopilot.get" GET "/projects/{projectId}/autopilot" -> autopilot::Autopilot, AutopilotRead, Read, Local, [];
             autopilot::UpdateAutopilot => "autopilot.update" PATCH "/projects/{projectId}/autopilot" -> autopilot::Autopilot, AutopilotWrite, Change, Local, [InvalidState, PreconditionFailed, TooManyItems];
+            autopilot::PreviewAutopilot => "autopilot.preview" POST "/projects/{projectId}/autopilot/preview" -> autopilot::SlotPreview, AutopilotRead, Read, Local, [TooManyItems];
+            autopilot::ListAutopilotRuns => "autopilot.runs" GET "/projects/{projectId}/autopilot/runs" -> $crate::List<autopilot::AutopilotRun>, AutopilotRead, Read, Local, [InvalidCursor];
+            approvals::ListApprovals => "approvals.list" GET "/projects/{projectId}/approvals" -> $crate::List<approvals::Approval>, PostsRead, Read, Local, [InvalidCursor];
+            approvals::GetApproval => "approvals.get" GET "/projects/{projectId}/approvals/{approvalId}" -> approvals::Approval, PostsRead, Read, Local, [NotFound];
+            schedules::ListSchedules => "schedules.list" GET "/projects/{projectId}/schedules" -> schedules::Schedules, Any, Read, Local, [];
+            schedules::UpdateSchedule => "schedules.update" PATCH "/projects/{projectId}/schedules/{kind}" -> schedules::Schedule, OfRecord, Change, Local, [NotFound, InvalidState, PreconditionFailed, TooManyItems, AgentAutonomyRequired];
 
             visibility::GetOverview => "visibility.overview" GET "/projects/{projectId}/visibility/overview" -> visibility::Overview, VisibilityRead, Read, Local, [];
             engine_status::ListEngines => "visibility.engines" GET "/projects/{projectId}/visibility/engines" -> engine_status::EngineStatuses, VisibilityRead, Read, Local, [];

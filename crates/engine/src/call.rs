@@ -9,7 +9,9 @@ use searchwright_contract::{
     ids::{CredentialId, ProjectId},
     integrations::Fields,
     list::DEFAULT_LIMIT,
+    opportunities::Opportunity,
     people::{Role, UserRef},
+    visibility::Overview,
 };
 use searchwright_store::{
     Error, Tx,
@@ -180,6 +182,10 @@ pub enum Prepared {
     Answers(Box<AnalysedAnswers>),
     /// Engines that a run asks.
     Run(Box<RunPlan>),
+    /// An overview of visibility.
+    Overview(Box<Overview>),
+    /// Next steps for more visibility.
+    Opportunities(Vec<Opportunity>),
     /// A report that was parsed.
     Report(Box<ReadReport>),
 }

@@ -5,12 +5,12 @@ use std::{future::Future, pin::Pin, sync::Arc};
 
 use schemars::Schema;
 use searchwright_contract::{
-    Answer as _, Effect, Head, Meta, Operation, Problem, activity, answers, audits, autopilot, brand,
-    competitors, ctas, diffs, engine_status, events, faqs, integrations, issues, jobs, keywords, me, names,
-    occurrences,
+    Answer as _, Effect, Head, Meta, Operation, Problem, activity, answers, approvals, audits, autopilot,
+    brand, competitors, ctas, diffs, engine_status, events, faqs, integrations, issues, jobs, keywords, me,
+    names, occurrences,
     operation::{answer_schema, input_schema},
     operations, opportunities, pages, posts, products, projects, prompt_ideas, prompts, rechecks, reports,
-    runs,
+    runs, schedules,
     shape::Shape,
     usage, visibility, webhooks,
 };

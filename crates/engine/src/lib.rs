@@ -7,6 +7,7 @@ mod accounts;
 pub mod admin;
 pub mod audits;
 mod autonomy;
+pub mod autopilot;
 mod brand;
 pub mod call;
 mod changes;
@@ -22,8 +23,9 @@ mod operations;
 mod posts;
 mod replays;
 mod rules;
-mod schedules;
+pub mod schedules;
 pub mod secrets;
+mod starts;
 pub mod webhooks;
 
 use std::sync::{Arc, OnceLock};
@@ -66,6 +68,8 @@ pub struct Engine {
     publishing: OnceLock<searchwright_publishing::Settings>,
     /// Minutes from one manual audit of a project to the next; 0 for none.
     minutes_between_audits: u32,
+    /// Ticks of the schedules in this process.
+    pub(crate) ticks: schedules::TickLog,
     /// Projects that people reach, as they were read a moment ago.
     memberships: VerifiedCache<(UserId, ProjectId), Arc<ProjectAccess>>,
     /// Refused calls of connected programs, to be stored.
@@ -93,6 +97,7 @@ impl Engine {
             allow,
             publishing: OnceLock::new(),
             minutes_between_audits,
+            ticks: schedules::TickLog::default(),
             memberships: VerifiedCache::default(),
             denials: searchwright_identity::denials::DenialLog::default(),
             cursors,

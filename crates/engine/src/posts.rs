@@ -2,6 +2,8 @@
 //! actions.
 
 pub(crate) mod attempts;
+pub(crate) mod draft;
+pub(crate) mod generation;
 pub(crate) mod own_pages;
 mod posting;
 pub(crate) mod schedule;

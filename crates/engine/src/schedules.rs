@@ -1,11 +1,20 @@
 //! Schedules: their rules, and the slot that comes next.
 
+mod start;
+mod tick;
+
 use jiff::tz::TimeZone;
-use searchwright_autopilot::slots::{Slot, SlotRule};
+use searchwright_autopilot::{
+    slots::{Slot, SlotRule},
+    ticks::{self, UsedDate},
+};
 use searchwright_contract::Instant;
 use searchwright_store::schedules::{PlannedSlot, ScheduleTimes, SlotDate};
 
 use crate::failure::{Result, defect};
+
+pub use tick::tick;
+pub(crate) use tick::{TICK, TickLog, run};
 
 /// Returns the rule of a schedule in a project with this time zone.
 pub(crate) fn slot_rule(times: &ScheduleTimes, zone_of_project: &str) -> Result<SlotRule> {
@@ -20,11 +29,15 @@ pub(crate) fn slot_rule(times: &ScheduleTimes, zone_of_project: &str) -> Result<
 
 /// Returns the first slot after a time, on a date that had none.
 pub(crate) fn next_slot(rule: &SlotRule, used: &[SlotDate], after: Instant, now: Instant) -> Option<Slot> {
-    // a date beyond tomorrow was used while the clock was wrong; no interval counts from it
-    let latest = rule.local_date(now).tomorrow().ok();
-    let counted = used.iter().filter(|used| used.counts && Some(used.date) <= latest);
-    let last = counted.map(|used| used.date).max();
-    rule.next(after, last, |date| used.iter().any(|used| used.date == date))
+    let used: Vec<UsedDate> = used
+        .iter()
+        .map(|used| UsedDate {
+            date: used.date,
+            at: used.at,
+            counts: used.counts,
+        })
+        .collect();
+    ticks::next_slot(rule, &used, after, now)
 }
 
 /// Returns the plan for a slot whose work begins so many days before it.

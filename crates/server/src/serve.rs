@@ -11,7 +11,8 @@ use ipnet::IpNet;
 use searchwright_contract::Clock;
 use searchwright_engine::{Engine, audits, audits::CrawlSettings, jobs::worker::Worker};
 use searchwright_store::{
-    activity, connect_links, deliveries::queue, events, idempotency, jobs, seal::Keyring,
+    activity, answers, connect_links, deliveries::queue, events, idempotency, jobs, reports, schedules,
+    seal::Keyring,
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use url::Url;
@@ -29,6 +30,10 @@ use crate::{
 const UPKEEP: Duration = Duration::from_secs(60);
 /// Events and deliveries deleted in one transaction. Other writers wait for its end.
 const FORGOTTEN: u32 = 10_000;
+/// Milliseconds for which slots of schedules are kept: more than a year of daily ones.
+const SLOTS_KEPT: i64 = 400 * 24 * 3_600_000;
+/// The same of texts of answers, which are large.
+const FORGOTTEN_TEXTS: u32 = 1_000;
 
 /// Addresses on which a running server listens.
 #[derive(Clone, Copy, Debug)]
@@ -258,6 +263,9 @@ async fn upkeep(app: Arc<App>, stop: CancellationToken) {
                     audits::wake_ignored(&engine, tx, now).await?;
                     activity::delete_expired(tx, now).await?;
                     connect_links::delete_expired(tx, now).await?;
+                    schedules::delete_old_slots(tx, now.plus_millis(-SLOTS_KEPT)).await?;
+                    answers::delete_expired_texts(tx, now, FORGOTTEN_TEXTS).await?;
+                    reports::delete_expired(tx, now, FORGOTTEN).await?;
                     events::delete_expired(tx, now, FORGOTTEN).await
                 })
             })

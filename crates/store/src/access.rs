@@ -262,6 +262,7 @@ record_kinds! {
     Prompt "prompts" "prompt";
     Answer "answers" "answer";
     Run "answer_runs" "run";
+    Approval "approvals" "approval";
     Cta "(SELECT project_id, id FROM brand_items WHERE resource = 'ctas')" "cta";
 }
 

@@ -3,7 +3,7 @@
 use searchwright_contract::{
     Instant,
     activity::{Activity, CredentialKind, UsedCredential},
-    ids::{ActivityId, CredentialId, UserId},
+    ids::{ActivityId, CredentialId, PostId, UserId},
     people::UserRef,
 };
 use uuid::Uuid;
@@ -50,6 +50,27 @@ impl NewActivity {
             user: None,
         }
     }
+}
+
+impl NewActivity {
+    /// Creates the entry of a change that a person made on the dashboard.
+    pub fn of_person(id: ActivityId, action: &'static str, subject: String, user: UserRef) -> Self {
+        Self {
+            name: user.name.clone(),
+            user: Some(user),
+            ..Self::without_credential(id, action, subject, CredentialKind::Session)
+        }
+    }
+}
+
+/// Returns the person who last wrote or changed a post, if one did.
+pub async fn find_last_author(tx: &mut Tx, scope: ProjectScope, post: PostId) -> Result<Option<UserId>> {
+    sql("SELECT user_id FROM activity WHERE project_id = $1 AND subject = $2 AND user_id IS NOT NULL
+           AND action IN ('posts.create', 'posts.update', 'posts.restore', 'posts.generate') ORDER BY id DESC LIMIT 1")
+    .bind(scope.project())
+    .bind(post.to_string())
+    .fetch_optional(tx, |c| c.take())
+    .await
 }
 
 /// Inserts an entry.

@@ -151,6 +151,14 @@ pub async fn list(
     .await
 }
 
+/// Returns whether a run of the schedule has not ended.
+pub async fn is_scheduled_under_way(tx: &mut Tx, scope: ProjectScope) -> Result<bool> {
+    sql("SELECT EXISTS (SELECT 1 FROM answer_runs WHERE project_id = $1 AND trigger_kind = 'scheduled' AND finished_at IS NULL)")
+        .bind(scope.project())
+        .fetch_one(tx, |c| c.take())
+        .await
+}
+
 /// Marks a run as under way.
 pub async fn begin(tx: &mut Tx, scope: ProjectScope, id: RunId) -> Result<()> {
     sql("UPDATE answer_runs SET status = 'running' WHERE project_id = $1 AND id = $2 AND status = 'queued'")

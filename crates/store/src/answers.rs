@@ -1,13 +1,19 @@
-//! Answers of engines, with what was found in them, and the counts of their cells.
+//! Answers of engines, with what was found in them.
 
 use searchwright_contract::{
     Instant,
-    answers::{AnswerStatus, Citation, Engine, EngineAnswer, Mention, MentionOverride, Surface, WrongFact},
+    answers::{
+        AnswerStatus, Citation, Engine, EngineAnswer, Mention, MentionOverride, Surface, TextMissing,
+        WrongFact,
+    },
     ids::{AnswerId, PromptId, RunId},
 };
 use serde::{Deserialize, Serialize};
 
 use crate::{Cells, Json, Result, Tx, access::ProjectScope, sql};
+
+/// Days for which texts are kept. What was found in them is kept for longer.
+pub const TEXT_RETENTION_DAYS: i64 = 90;
 
 /// Series of answers that may be counted together.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,8 +103,8 @@ pub struct StoredAnswer {
     pub day: i32,
     /// Time of the answer.
     pub asked_at: Instant,
-    /// Text.
-    pub text: String,
+    /// Text; `None` after [`TEXT_RETENTION_DAYS`].
+    pub text: Option<String>,
     /// Facts that the engine gave.
     pub source: AnswerSource,
     /// Result of the analysis.
@@ -123,6 +129,7 @@ impl From<StoredAnswer> for EngineAnswer {
             search_performed: stored.source.search_performed,
             fanout_queries: stored.source.fanout_queries,
             asked_at: stored.asked_at,
+            text_missing: stored.text.is_none().then_some(TextMissing::Expired),
             text: stored.text,
             mentions: stored.analysis.mentions,
             disputed: !stored.overrides.is_empty(),
@@ -135,19 +142,6 @@ impl From<StoredAnswer> for EngineAnswer {
             method: stored.analysis.method,
         }
     }
-}
-
-/// Counts of a day, a prompt and a series.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CellCounts {
-    /// Day since 1970-01-01.
-    pub day: i32,
-    /// Prompt.
-    pub prompt: PromptId,
-    /// Series.
-    pub series: i64,
-    /// Counts, in the form of their owner.
-    pub counts: String,
 }
 
 fn read_answer(c: &mut Cells<'_>) -> Result<StoredAnswer> {
@@ -229,7 +223,7 @@ pub async fn insert(tx: &mut Tx, scope: ProjectScope, answers: &[StoredAnswer], 
             answer.status.as_str().into(),
             i64::from(answer.day).into(),
             answer.asked_at.into(),
-            (&answer.text).into(),
+            answer.text.as_deref().into(),
             Json::encode(&answer.source)?.into(),
             Json::encode(&answer.analysis)?.into(),
             Json::encode(&answer.overrides)?.into(),
@@ -400,55 +394,20 @@ pub async fn update_analyses(
         .map(drop)
 }
 
+/// Deletes the texts, at most `limit`, that were stored more than [`TEXT_RETENTION_DAYS`] ago, and returns their number.
+pub async fn delete_expired_texts(tx: &mut Tx, now: Instant, limit: u32) -> Result<u64> {
+    sql("UPDATE answers SET text = NULL WHERE (project_id, id) IN
+           (SELECT project_id, id FROM answers WHERE text IS NOT NULL AND created_at < $1 ORDER BY created_at LIMIT $2)")
+    .bind(now.plus_millis(-TEXT_RETENTION_DAYS * 86_400_000))
+    .bind(limit)
+    .execute(tx)
+    .await
+}
+
 /// Returns whether a project has any answer.
 pub async fn exist(tx: &mut Tx, scope: ProjectScope) -> Result<bool> {
     sql("SELECT EXISTS (SELECT 1 FROM answers WHERE project_id = $1)")
         .bind(scope.project())
         .fetch_one(tx, |c| c.take())
         .await
-}
-
-/// Writes the counts of cells.
-pub async fn save_cells(tx: &mut Tx, scope: ProjectScope, cells: Vec<CellCounts>) -> Result<()> {
-    let rows = cells.into_iter().map(|cell| {
-        vec![
-            i64::from(cell.day).into(),
-            cell.prompt.into(),
-            cell.series.into(),
-            cell.counts.into(),
-        ]
-    });
-    sql(
-        "INSERT INTO answer_cells (project_id, day, prompt_id, series_id, counts) VALUES ($1, $2, $3, $4, $5)
-         ON CONFLICT (project_id, day, prompt_id, series_id) DO UPDATE SET counts = excluded.counts",
-    )
-    .bind(scope.project())
-    .execute_each(tx, rows.collect())
-    .await
-    .map(drop)
-}
-
-/// Returns the counts of some days, of the prompts from a first to a last id.
-pub async fn list_cells(
-    tx: &mut Tx,
-    scope: ProjectScope,
-    days: std::ops::RangeInclusive<i32>,
-    prompts: std::ops::RangeInclusive<PromptId>,
-) -> Result<Vec<CellCounts>> {
-    sql("SELECT day, prompt_id, series_id, counts FROM answer_cells
-         WHERE project_id = $1 AND day BETWEEN $2 AND $3 AND prompt_id BETWEEN $4 AND $5")
-    .bind(scope.project())
-    .bind(i64::from(*days.start()))
-    .bind(i64::from(*days.end()))
-    .bind(*prompts.start())
-    .bind(*prompts.end())
-    .fetch_all(tx, |c| {
-        Ok(CellCounts {
-            day: c.take::<i64>()? as i32,
-            prompt: c.take()?,
-            series: c.take()?,
-            counts: c.take()?,
-        })
-    })
-    .await
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use searchwright_contract::{
     Instant,
     actions::AllowedActions,
-    audits::{Audit, AuditConfig, AuditError, AuditProgress, AuditStatus, AuditTotals},
+    audits::{Audit, AuditConfig, AuditError, AuditProgress, AuditStatus, AuditTotals, AuditTrigger},
     diffs::ChangeCounts,
     ids::{AuditId, JobId},
     missing::MissingReason,
@@ -20,6 +20,8 @@ pub struct NewAudit {
     pub id: AuditId,
     /// Job that runs it.
     pub job_id: JobId,
+    /// Trigger.
+    pub trigger: AuditTrigger,
     /// First URL of the crawl.
     pub start_url: String,
     /// Limits of the crawl.
@@ -106,7 +108,7 @@ pub async fn create(tx: &mut Tx, scope: ProjectScope, new: NewAudit, now: Instan
     let config = Json::encode(&new.config)?;
     sql(columns!("INSERT INTO audits (project_id, id, job_id, status, started_by, start_url, config, ruleset_version, requested_at, discovered, fetched, queued,
             failed, blocked, score_is_partial, errors, warnings, notices, issues, previous_audit_id, version, normalization_version, settings)
-         VALUES ($1, $2, $3, 'queued', 'manual', $4, $5, $6, $7, 0, 0, 0, 0, 0, $8, 0, 0, 0, 0, $9, 1, $10, (SELECT s.settings FROM audit_settings s WHERE s.project_id = $1)) RETURNING" ""))
+         VALUES ($1, $2, $3, 'queued', $11, $4, $5, $6, $7, 0, 0, 0, 0, 0, $8, 0, 0, 0, 0, $9, 1, $10, (SELECT s.settings FROM audit_settings s WHERE s.project_id = $1)) RETURNING" ""))
     .bind(scope.project())
     .bind(new.id)
     .bind(new.job_id)
@@ -117,6 +119,7 @@ pub async fn create(tx: &mut Tx, scope: ProjectScope, new: NewAudit, now: Instan
     .bind(false)
     .bind(previous)
     .bind(new.normalization_version)
+    .bind(new.trigger.as_str())
     .fetch_one(tx, audit)
     .await
 }

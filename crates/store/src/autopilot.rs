@@ -1,86 +1,132 @@
-//! Settings of the autopilot of a project.
+//! Settings of the autopilot beyond its schedule, and its pauses.
 
-use searchwright_contract::{Instant, autopilot::Weekday};
+use searchwright_contract::{
+    Instant,
+    autopilot::{AutopilotMode, PauseReason},
+};
 
-use crate::{Cells, Json, Result, Tx, access::ProjectScope, sql};
+use crate::{Cells, Result, Tx, access::ProjectScope, sql};
 
 /// Settings of the autopilot. The default is that of a project that has set none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AutopilotSettings {
-    /// Whether it publishes.
-    pub enabled: bool,
-    /// Minimum number of calendar days from one of its publications to the next.
-    pub publish_interval_days: u8,
-    /// Days on which it publishes, sorted; `None` for every day.
-    pub publish_weekdays: Option<Vec<Weekday>>,
+    /// What happens to posts that are ready.
+    pub mode: AutopilotMode,
+    /// Hours for which mode `auto` holds a post.
+    pub hold_hours: u8,
+    /// Days before a slot on which its post is written.
+    pub lead_days: u8,
+    /// Content score below which a person is asked.
+    pub min_score: u8,
+    /// Posts per calendar month.
+    pub monthly_cap: u8,
+    /// Whether the author of a post may not approve it.
+    pub reviewer_other_than_author: bool,
+    /// Whether posts become drafts at the provider.
+    pub draft_only: bool,
+    /// Time until which it pauses.
+    pub paused_until: Option<Instant>,
+    /// The pause that it made itself.
+    pub pause: Option<AutopilotPause>,
+    /// Time of the last resumption. Failures count from here.
+    pub resumed_at: Option<Instant>,
+}
+
+/// A pause that the autopilot made itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AutopilotPause {
+    /// Reason.
+    pub reason: PauseReason,
+    /// The reason in a sentence, with what to do.
+    pub detail: String,
+    /// Time of its beginning.
+    pub since: Instant,
 }
 
 impl Default for AutopilotSettings {
     fn default() -> Self {
         Self {
-            enabled: false,
-            publish_interval_days: 7,
-            publish_weekdays: None,
+            mode: AutopilotMode::Review,
+            hold_hours: 24,
+            lead_days: 2,
+            min_score: 60,
+            monthly_cap: 12,
+            reviewer_other_than_author: true,
+            draft_only: false,
+            paused_until: None,
+            pause: None,
+            resumed_at: None,
         }
     }
 }
 
-/// Settings as they are stored.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StoredAutopilot {
-    /// The settings.
-    pub settings: AutopilotSettings,
-    /// Number of changes.
-    pub version: i64,
-    /// Time of the last change.
-    pub updated_at: Instant,
-}
-
-fn read_settings(c: &mut Cells<'_>) -> Result<StoredAutopilot> {
-    Ok(StoredAutopilot {
-        settings: AutopilotSettings {
-            enabled: c.take()?,
-            publish_interval_days: c.take()?,
-            publish_weekdays: c.take_json_optional()?,
+fn read_settings(c: &mut Cells<'_>) -> Result<AutopilotSettings> {
+    Ok(AutopilotSettings {
+        mode: c.parse()?,
+        hold_hours: c.take::<i64>()? as u8,
+        lead_days: c.take::<i64>()? as u8,
+        min_score: c.take::<i64>()? as u8,
+        monthly_cap: c.take::<i64>()? as u8,
+        reviewer_other_than_author: c.take()?,
+        draft_only: c.take()?,
+        paused_until: c.take()?,
+        pause: {
+            let reason: Option<PauseReason> = c.parse_optional()?;
+            let (detail, since): (Option<String>, Option<Instant>) = (c.take()?, c.take()?);
+            reason
+                .zip(detail)
+                .zip(since)
+                .map(|((reason, detail), since)| AutopilotPause {
+                    reason,
+                    detail,
+                    since,
+                })
         },
-        version: c.take()?,
-        updated_at: c.take()?,
+        resumed_at: c.take()?,
     })
 }
 
-/// Returns the settings, if any were set.
-pub async fn find(tx: &mut Tx, scope: ProjectScope) -> Result<Option<StoredAutopilot>> {
-    sql(
-        "SELECT enabled, publish_interval_days, publish_weekdays, version, updated_at FROM autopilot_settings
-         WHERE project_id = $1",
-    )
+/// Returns the settings, or those of a project that has set none.
+pub async fn get(tx: &mut Tx, scope: ProjectScope) -> Result<AutopilotSettings> {
+    let found = sql("SELECT mode, hold_hours, lead_days, min_score, monthly_cap, reviewer_other_than_author, draft_only, paused_until,
+           paused_reason, paused_detail, paused_at, resumed_at FROM autopilot_settings WHERE project_id = $1")
     .bind(scope.project())
     .fetch_optional(tx, read_settings)
-    .await
+    .await?;
+    Ok(found.unwrap_or_default())
 }
 
-/// Writes the settings and increments their version; [`Error::Missing`](crate::Error::Missing) if it is not `version` (0 if none
-/// were set).
-pub async fn set(
-    tx: &mut Tx,
-    scope: ProjectScope,
-    settings: &AutopilotSettings,
-    version: i64,
-    now: Instant,
-) -> Result<StoredAutopilot> {
-    sql(
-        "INSERT INTO autopilot_settings (project_id, enabled, publish_interval_days, publish_weekdays, version, updated_at)
-         VALUES ($1, $2, $3, $4, $5 + 1, $6)
-         ON CONFLICT (project_id) DO UPDATE SET enabled = $2, publish_interval_days = $3, publish_weekdays = $4, version = $5 + 1,
-           updated_at = $6
-         WHERE autopilot_settings.version = $5 RETURNING enabled, publish_interval_days, publish_weekdays, version, updated_at",
-    )
+/// Writes the settings.
+pub async fn set(tx: &mut Tx, scope: ProjectScope, settings: &AutopilotSettings) -> Result<()> {
+    let pause = settings.pause.clone();
+    sql("INSERT INTO autopilot_settings (project_id, mode, hold_hours, lead_days, min_score, monthly_cap, reviewer_other_than_author,
+           draft_only, paused_until, paused_reason, paused_detail, paused_at, resumed_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+         ON CONFLICT (project_id) DO UPDATE SET mode = $2, hold_hours = $3, lead_days = $4, min_score = $5, monthly_cap = $6,
+           reviewer_other_than_author = $7, draft_only = $8, paused_until = $9, paused_reason = $10, paused_detail = $11,
+           paused_at = $12, resumed_at = $13")
     .bind(scope.project())
-    .bind(settings.enabled)
-    .bind(settings.publish_interval_days)
-    .bind(settings.publish_weekdays.as_ref().map(Json::encode).transpose()?)
-    .bind(version)
-    .bind(now)
-    .fetch_one(tx, read_settings)
+    .bind(settings.mode.as_str())
+    .bind(settings.hold_hours)
+    .bind(settings.lead_days)
+    .bind(settings.min_score)
+    .bind(settings.monthly_cap)
+    .bind(settings.reviewer_other_than_author)
+    .bind(settings.draft_only)
+    .bind(settings.paused_until)
+    .bind(pause.as_ref().map(|pause| pause.reason.as_str()))
+    .bind(pause.as_ref().map(|pause| pause.detail.clone()))
+    .bind(pause.map(|pause| pause.since))
+    .bind(settings.resumed_at)
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
+/// Returns the projects whose autopilot is on and paused itself.
+pub async fn list_paused(tx: &mut Tx) -> Result<Vec<ProjectScope>> {
+    sql("SELECT a.project_id FROM autopilot_settings a JOIN schedules s ON s.project_id = a.project_id AND s.kind = 'posts'
+         WHERE a.paused_reason IS NOT NULL AND s.enabled ORDER BY a.project_id")
+    .fetch_all(tx, |c| Ok(ProjectScope::from_row(c.take()?)))
     .await
 }

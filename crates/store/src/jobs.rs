@@ -91,6 +91,18 @@ pub async fn enqueue(tx: &mut Tx, scope: ProjectScope, new: NewJob, now: Instant
     .await
 }
 
+/// Returns whether a job of a kind is queued or running.
+pub async fn is_active(tx: &mut Tx, scope: ProjectScope, kind: &str) -> Result<bool> {
+    sql(
+        "SELECT EXISTS (SELECT 1 FROM jobs WHERE project_id = $1 AND status = 'queued' AND kind = $2)
+           OR EXISTS (SELECT 1 FROM jobs WHERE project_id = $1 AND status = 'running' AND kind = $2)",
+    )
+    .bind(scope.project())
+    .bind(kind)
+    .fetch_one(tx, |c| c.take())
+    .await
+}
+
 /// Returns at most `limit` jobs older than `before`, newest first.
 pub async fn list(
     tx: &mut Tx,
@@ -163,6 +175,16 @@ pub async fn find_queued(
         .bind(scope.project())
         .bind(payload)
         .fetch_optional(tx, read_job)
+        .await
+}
+
+/// Returns whether a job of a kind was queued since a time.
+pub async fn has_since(tx: &mut Tx, scope: ProjectScope, kind: &str, since: Instant) -> Result<bool> {
+    sql("SELECT EXISTS (SELECT 1 FROM jobs WHERE project_id = $1 AND kind = $2 AND created_at >= $3)")
+        .bind(scope.project())
+        .bind(kind)
+        .bind(since)
+        .fetch_one(tx, |c| c.take())
         .await
 }
 

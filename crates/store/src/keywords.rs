@@ -288,13 +288,48 @@ pub async fn update_facts(
         row.extend(facts.into_params()?);
         rows.push(row);
     }
-    sql("UPDATE keywords SET version = version + 1, updated_at = $2, search_volume = $4, keyword_difficulty = $5, intent = $6,
+    sql("UPDATE keywords SET version = version + 1, updated_at = $2, measured_at = $2, search_volume = $4, keyword_difficulty = $5, intent = $6,
            intent_source = $7, intent_confidence = $8, intent_reason = $9, score = $10, details = $11
          WHERE project_id = $1 AND id = $3")
     .bind(scope.project())
     .bind(now)
     .execute_each(tx, rows)
     .await
+}
+
+/// A keyword whose figures are old.
+#[derive(Clone, Debug)]
+pub struct LeastMeasured {
+    /// Identifier.
+    pub id: KeywordId,
+    /// Key.
+    pub key: TextKey,
+}
+
+/// Returns the keywords in use whose figures are the oldest, those that never had any first.
+pub async fn list_least_measured(tx: &mut Tx, scope: ProjectScope, limit: u32) -> Result<Vec<LeastMeasured>> {
+    sql("SELECT id, language, country, normalized FROM keywords
+         WHERE project_id = $1 AND status NOT IN ('rejected', 'archived')
+         ORDER BY measured_at IS NOT NULL, measured_at, id LIMIT $2")
+    .bind(scope.project())
+    .bind(limit)
+    .fetch_all(tx, |c| {
+        Ok(LeastMeasured {
+            id: c.take()?,
+            key: (c.take()?, c.take()?, c.take()?),
+        })
+    })
+    .await
+}
+
+/// Notes that a provider is asked for the figures of keywords, so that others are the least measured.
+pub async fn set_measured(tx: &mut Tx, scope: ProjectScope, ids: Vec<KeywordId>, now: Instant) -> Result<()> {
+    sql("UPDATE keywords SET measured_at = $2 WHERE project_id = $1 AND id = $3")
+        .bind(scope.project())
+        .bind(now)
+        .execute_each(tx, ids.into_iter().map(|id| vec![id.into()]).collect())
+        .await
+        .map(drop)
 }
 
 /// Returns the normalised texts of a language and country, sorted.

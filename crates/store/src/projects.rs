@@ -32,6 +32,23 @@ pub async fn get(tx: &mut Tx, scope: ProjectScope) -> Result<Project> {
     .await
 }
 
+/// Returns the number of changes of the names that are looked for in answers.
+pub async fn names_version(tx: &mut Tx, scope: ProjectScope) -> Result<i64> {
+    sql("SELECT names_version FROM projects WHERE id = $1")
+        .bind(scope.project())
+        .fetch_one(tx, |c| c.take())
+        .await
+}
+
+/// Counts a change of the names that are looked for in answers.
+pub async fn count_change_of_names(tx: &mut Tx, scope: ProjectScope) -> Result<()> {
+    sql("UPDATE projects SET names_version = names_version + 1 WHERE id = $1")
+        .bind(scope.project())
+        .execute(tx)
+        .await
+        .map(drop)
+}
+
 /// Locks the project until the transaction ends: other transactions that lock it wait, those that only reference it in a row do
 /// not. Does nothing on SQLite, which has one writer.
 pub async fn lock(tx: &mut Tx, scope: ProjectScope) -> Result<()> {

@@ -2,8 +2,12 @@
 
 use searchwright_contract::{Instant, reports::ReportFormat};
 
+use uuid::Uuid;
+
 use crate::{Cells, Param, Result, Tx, access::ProjectScope, sql};
 
+/// Days for which rows are kept.
+pub const RETENTION_DAYS: i64 = 800;
 /// Rows written together.
 const ROWS_PER_BATCH: usize = 1_000;
 
@@ -101,26 +105,72 @@ fn params(row: &StoredReportRow) -> Vec<Param> {
     ]
 }
 
+/// Last days of the rows of an import.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ImportDays {
+    /// The oldest.
+    pub oldest: i32,
+    /// The newest.
+    pub newest: i32,
+}
+
 /// Writes the time of an import.
 pub async fn set_imported(
     tx: &mut Tx,
     scope: ProjectScope,
     format: ReportFormat,
-    newest_day: i32,
+    days: ImportDays,
     now: Instant,
 ) -> Result<()> {
     sql(
-        "INSERT INTO report_imports (project_id, source, newest_day, imported_at) VALUES ($1, $2, $3, $4)
+        "INSERT INTO report_imports (project_id, source, newest_day, imported_at, oldest_day) VALUES ($1, $2, $3, $4, $5)
          ON CONFLICT (project_id, source) DO UPDATE SET imported_at = excluded.imported_at,
+           oldest_day = CASE WHEN excluded.oldest_day < report_imports.oldest_day THEN excluded.oldest_day ELSE report_imports.oldest_day END,
            newest_day = CASE WHEN excluded.newest_day > report_imports.newest_day THEN excluded.newest_day ELSE report_imports.newest_day END",
     )
     .bind(scope.project())
     .bind(format.as_str())
-    .bind(i64::from(newest_day))
+    .bind(i64::from(days.newest))
     .bind(now)
+    .bind(i64::from(days.oldest))
     .execute(tx)
     .await
     .map(drop)
+}
+
+/// Deletes rows, at most `limit`, whose last day was more than [`RETENTION_DAYS`] ago, of one source of one project, and returns
+/// their number. The imports tell where there may be any, so that most calls read no rows.
+pub async fn delete_expired(tx: &mut Tx, now: Instant, limit: u32) -> Result<u64> {
+    let first_kept = now.millis().div_euclid(86_400_000) - RETENTION_DAYS;
+    let old = sql(
+        "SELECT project_id, source FROM report_imports WHERE oldest_day < $1 ORDER BY oldest_day, project_id, source LIMIT 1",
+    )
+    .bind(first_kept)
+    .fetch_optional(tx, |c| Ok((c.take::<Uuid>()?, c.take::<String>()?)))
+    .await?;
+    let Some((project, source)) = old else {
+        return Ok(0);
+    };
+    let deleted = sql(
+        "DELETE FROM report_rows WHERE project_id = $1 AND source = $2 AND (dimension, last_day, first_day, actor, item) IN
+           (SELECT dimension, last_day, first_day, actor, item FROM report_rows
+            WHERE project_id = $1 AND source = $2 AND last_day < $3 LIMIT $4)",
+    )
+    .bind(project)
+    .bind(&source)
+    .bind(first_kept)
+    .bind(limit)
+    .execute(tx)
+    .await?;
+    if deleted < u64::from(limit) {
+        sql("UPDATE report_imports SET oldest_day = $3 WHERE project_id = $1 AND source = $2")
+            .bind(project)
+            .bind(&source)
+            .bind(first_kept)
+            .execute(tx)
+            .await?;
+    }
+    Ok(deleted)
 }
 
 /// The last import of a format.

@@ -47,6 +47,10 @@ pub struct ScheduleRecord {
     pub enabled: bool,
     /// Its times.
     pub times: ScheduleTimes,
+    /// Answers per prompt and engine of a run.
+    pub samples: u8,
+    /// Most that the work of a slot may cost, in millionths of a US dollar.
+    pub max_cost_micros: Option<i64>,
     /// The next slot.
     pub plan: Option<PlannedSlot>,
     /// Time of the last slot that was used or skipped.
@@ -71,6 +75,8 @@ impl ScheduleRecord {
                 time: Time::constant(9, 0, 0, 0),
                 timezone: None,
             },
+            samples: 1,
+            max_cost_micros: None,
             plan: None,
             last_at: None,
             last_outcome: None,
@@ -82,8 +88,8 @@ impl ScheduleRecord {
 
 macro_rules! columns {
     () => {
-        "kind, enabled, interval_days, weekdays, time, timezone, planned_date, planned_at, due_at, planned_from, last_at, last_outcome,
-         version, updated_at"
+        "kind, enabled, interval_days, weekdays, time, timezone, samples, max_cost_micros, planned_date, planned_at, due_at, planned_from,
+         last_at, last_outcome, version, updated_at"
     };
 }
 
@@ -97,17 +103,20 @@ fn read_schedule(c: &mut Cells<'_>) -> Result<ScheduleRecord> {
             time: c.parse()?,
             timezone: c.take()?,
         },
+        samples: c.take::<i64>()? as u8,
+        max_cost_micros: c.take()?,
         plan: {
             let date: Option<Date> = c.parse_optional()?;
-            let (at, due_at, planned_from): (Option<_>, Option<_>, Option<_>) = (c.take()?, c.take()?, c.take()?);
-            date.zip(at).zip(due_at.zip(planned_from)).map(
-                |((date, at), (due_at, planned_from))| PlannedSlot {
+            let (at, due_at, planned_from): (Option<_>, Option<_>, Option<_>) =
+                (c.take()?, c.take()?, c.take()?);
+            date.zip(at)
+                .zip(due_at.zip(planned_from))
+                .map(|((date, at), (due_at, planned_from))| PlannedSlot {
                     date,
                     at,
                     due_at,
                     planned_from,
-                },
-            )
+                })
         },
         last_at: c.take()?,
         last_outcome: c.take()?,
@@ -141,10 +150,12 @@ pub async fn change(
     let plan = record.plan;
     sql(concat!(
         "INSERT INTO schedules (project_id, kind, enabled, interval_days, weekdays, time, timezone, planned_date, planned_at, due_at,
-           planned_from, version, updated_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 + 1, $13)
+           planned_from, version, updated_at, samples, max_cost_micros, planned_zone)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 + 1, $13, $14, $15,
+           COALESCE($7, (SELECT p.timezone FROM projects p WHERE p.id = $1)))
          ON CONFLICT (project_id, kind) DO UPDATE SET enabled = $3, interval_days = $4, weekdays = $5, time = $6, timezone = $7,
-           planned_date = $8, planned_at = $9, due_at = $10, planned_from = $11, version = $12 + 1, updated_at = $13
+           planned_date = $8, planned_at = $9, due_at = $10, planned_from = $11, version = $12 + 1, updated_at = $13, samples = $14,
+           max_cost_micros = $15, planned_zone = excluded.planned_zone
          WHERE schedules.version = $12 RETURNING ",
         columns!()
     ))
@@ -161,6 +172,8 @@ pub async fn change(
     .bind(plan.map(|plan| plan.planned_from))
     .bind(record.version)
     .bind(now)
+    .bind(record.samples)
+    .bind(record.max_cost_micros)
     .fetch_one(tx, read_schedule)
     .await
 }
@@ -172,8 +185,11 @@ pub async fn set_plan(
     kind: ScheduleKind,
     plan: Option<PlannedSlot>,
 ) -> Result<()> {
-    sql("UPDATE schedules SET planned_date = $3, planned_at = $4, due_at = $5, planned_from = $6
-         WHERE project_id = $1 AND kind = $2 AND enabled")
+    sql(
+        "UPDATE schedules SET planned_date = $3, planned_at = $4, due_at = $5, planned_from = $6,
+           planned_zone = COALESCE(timezone, (SELECT p.timezone FROM projects p WHERE p.id = $1))
+         WHERE project_id = $1 AND kind = $2 AND enabled",
+    )
     .bind(scope.project())
     .bind(kind.as_str())
     .bind(plan.map(|plan| plan.date.to_string()))
@@ -212,26 +228,40 @@ pub struct DueSchedule {
     pub kind: ScheduleKind,
 }
 
-/// Returns at most `limit` schedules that are due, the longest first, and those whose plan is from the future.
+/// Returns at most `limit` schedules that are due, the longest first, and those whose plan is from the future or for another
+/// time zone.
 pub async fn list_due(tx: &mut Tx, now: Instant, limit: u32) -> Result<Vec<DueSchedule>> {
-    sql("SELECT project_id, kind FROM schedules WHERE due_at <= $1 OR planned_from > $1 ORDER BY due_at LIMIT $2")
-        .bind(now)
-        .bind(limit)
-        .fetch_all(tx, |c| {
-            Ok(DueSchedule {
-                scope: ProjectScope::from_row(c.take()?),
-                kind: c.parse()?,
-            })
+    sql(
+        "SELECT s.project_id, s.kind FROM schedules s JOIN projects p ON p.id = s.project_id
+         WHERE s.due_at IS NOT NULL
+           AND (s.due_at <= $1 OR s.planned_from > $1 OR s.planned_zone <> COALESCE(s.timezone, p.timezone))
+         ORDER BY s.due_at LIMIT $2",
+    )
+    .bind(now)
+    .bind(limit)
+    .fetch_all(tx, |c| {
+        Ok(DueSchedule {
+            scope: ProjectScope::from_row(c.take()?),
+            kind: c.parse()?,
         })
-        .await
+    })
+    .await
 }
 
-/// Returns the schedules of a project whose time zone is that of the project.
-pub async fn list_in_zone_of_project(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<ScheduleKind>> {
-    sql("SELECT kind FROM schedules WHERE project_id = $1 AND timezone IS NULL AND enabled")
-        .bind(scope.project())
-        .fetch_all(tx, |c| c.parse())
-        .await
+/// Returns the reason of the outcome of the last slot of a schedule.
+pub async fn find_last_detail(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    kind: ScheduleKind,
+) -> Result<Option<String>> {
+    let found = sql(
+        "SELECT detail FROM schedule_slots WHERE project_id = $1 AND kind = $2 ORDER BY decided_at DESC, local_date DESC LIMIT 1",
+    )
+    .bind(scope.project())
+    .bind(kind.as_str())
+    .fetch_optional(tx, |c| c.take())
+    .await?;
+    Ok(found.flatten())
 }
 
 /// A slot whose time has come.
@@ -272,19 +302,22 @@ pub async fn insert_slot(tx: &mut Tx, scope: ProjectScope, slot: &UsedSlot, now:
 pub struct SlotDate {
     /// Local date.
     pub date: Date,
+    /// Time of the slot.
+    pub at: Instant,
     /// Whether its work was started, so that the interval counts from it.
     pub counts: bool,
 }
 
 /// Returns the dates of the newest slots of a schedule, newest first.
 pub async fn list_dates(tx: &mut Tx, scope: ProjectScope, kind: ScheduleKind) -> Result<Vec<SlotDate>> {
-    sql("SELECT local_date, outcome FROM schedule_slots WHERE project_id = $1 AND kind = $2 ORDER BY local_date DESC LIMIT $3")
+    sql("SELECT local_date, slot_at, outcome FROM schedule_slots WHERE project_id = $1 AND kind = $2 ORDER BY local_date DESC LIMIT $3")
         .bind(scope.project())
         .bind(kind.as_str())
         .bind(MAX_DATES)
         .fetch_all(tx, |c| {
             Ok(SlotDate {
                 date: c.parse()?,
+                at: c.take()?,
                 counts: c.parse::<SlotOutcome>()? == SlotOutcome::Started,
             })
         })

@@ -4,7 +4,7 @@ use searchwright_contract::{
     answers::{AnswerStatus, Citation, FactKind, Mention, Sentiment, SourceClass, Span, WrongFact},
     wire_name,
 };
-use searchwright_store::answers::{AnswerAnalysis, AnswerSource, GivenCitation};
+use searchwright_store::answers::{AnswerAnalysis, AnswerSource, GivenCitation, StoredAnswer};
 use searchwright_visibility::{
     answer_text::AnswerText,
     cells,
@@ -50,6 +50,17 @@ pub(crate) struct RawAnswer<'a> {
     pub(crate) text: &'a str,
     /// Facts that the engine gave.
     pub(crate) source: &'a AnswerSource,
+}
+
+impl<'a> RawAnswer<'a> {
+    /// A stored answer, whose outcome is known; `None` if its text was dropped.
+    pub(crate) fn of(answer: &'a StoredAnswer) -> Option<Self> {
+        Some(Self {
+            status: Some(answer.status),
+            text: answer.text.as_deref()?,
+            source: &answer.source,
+        })
+    }
 }
 
 /// Result, to be stored.

@@ -5,8 +5,9 @@ use searchwright_contract::answers::MentionOverride;
 use searchwright_store::{
     Result, Tx,
     access::ProjectScope,
+    answer_cells,
     answer_overrides::{self, CountedAnswer},
-    answers::{self, CellCounts, StoredAnswer},
+    answers::{self, StoredAnswer},
     prompts,
 };
 use searchwright_visibility::cells::Cell;
@@ -14,7 +15,8 @@ use searchwright_visibility::cells::Cell;
 use crate::{
     TrackedBrands,
     facts::{AnalysisParts, facts},
-    recording::{latest, write_cell},
+    recording::{cell_key, latest},
+    stored_cells,
 };
 
 impl<'a> From<&'a CountedAnswer> for AnalysisParts<'a> {
@@ -42,13 +44,9 @@ pub async fn save(
     for counted in answer_overrides::list_of_cell(tx, scope, &answer).await? {
         cell.add(&facts(brands, &counted));
     }
-    let counts = CellCounts {
-        day: answer.day,
-        prompt: answer.prompt,
-        series: answer.series,
-        counts: write_cell(&cell)?,
-    };
-    answers::save_cells(tx, scope, vec![counts]).await?;
+    let mut cells = stored_cells::load(tx, scope, answer.prompt, [answer.day]).await?;
+    cells.insert(cell_key(&answer), cell);
+    answer_cells::save(tx, scope, stored_cells::pack(answer.prompt, cells)).await?;
     let newest = answers::list_newest_day(tx, scope, answer.prompt).await?;
     prompts::set_latest(tx, scope, answer.prompt, latest(&newest).as_ref()).await?;
     Ok(answer)

@@ -59,6 +59,8 @@ pub fn new_answer(
             variant,
         },
         status: match answer.status {
+            // Nobody knows what the part says that was left out.
+            providers::AnswerStatus::Ok if answer.is_cut => Some(AnswerStatus::Incomplete),
             // Some refuse in words only.
             providers::AnswerStatus::Ok => None,
             providers::AnswerStatus::Refused => Some(AnswerStatus::Refused),

@@ -20,11 +20,12 @@ mod run_budget;
 mod run_figures;
 mod run_plan;
 mod setup;
+mod stored_cells;
 mod tracked_brands;
 
 pub use days::{ProjectDays, parse_day};
 pub use mention_changes::mention_change;
 pub use run_budget::RunBudget;
 pub use run_figures::RunMentions;
-pub use run_plan::{MAX_ANSWERS, RunPlan};
+pub use run_plan::{MAX_ANSWERS, RunPlan, is_for, require_active};
 pub use tracked_brands::{OWN, TrackedBrands};

@@ -1,7 +1,10 @@
 //! Next steps, ranked by evidence: from the counts of cells, from sentences that contradict the brand data, and from the
-//! issues of audits.
+//! issues of audits. What they need is read first and computed afterwards, without a transaction.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    ops::RangeInclusive,
+};
 
 use searchwright_contract::{
     Instant,
@@ -15,22 +18,21 @@ use searchwright_failure::Result;
 use searchwright_store::{
     Tx,
     access::ProjectScope,
+    answer_cells::{self, StoredCells},
     answers::{self, Series, StoredAnswer},
     issues::{self, IssueQuery, IssueRow},
     projects,
     prompts::{self, PromptOutline},
 };
 use searchwright_visibility::{
-    opportunities::{self as rules, Counted, PageOpportunity, PromptOpportunity},
-    overview::RollupRow,
+    cells::blocks_of,
+    opportunities::{self as rules, Counted, PageOpportunity, PromptOpportunity, SeriesCell},
     prompts::GapLabel,
     statistics::{Cluster, Rate},
 };
 use sha2::{Digest as _, Sha256};
 
-use crate::{
-    ProjectDays, TrackedBrands, next_steps, next_steps::cut, overview::contract_rate, recording::read_cell,
-};
+use crate::{ProjectDays, TrackedBrands, next_steps, next_steps::cut, overview::contract_rate, stored_cells};
 
 /// Days of the evidence.
 const WINDOW_DAYS: i32 = 28;
@@ -63,100 +65,97 @@ struct Evidence {
     prompts: Vec<PromptOutline>,
     series: Vec<Series>,
     /// Cells of active prompts that name no brand.
-    rows: Vec<RollupRow>,
+    rows: Vec<SeriesCell>,
     /// Answers that mention the own brand, by prompt and series, of all prompts.
     mentions: HashMap<(PromptId, i64), u64>,
 }
 
-/// Returns all entries, best evidence first.
-pub async fn list(
-    tx: &mut Tx,
-    scope: ProjectScope,
+/// Rows of the database from which entries are made.
+#[derive(Debug)]
+pub struct OpportunityData {
     kind: Option<OpportunityKind>,
-    now: Instant,
-) -> Result<Vec<Opportunity>> {
-    let wants = |of: OpportunityKind| kind.is_none_or(|kind| kind == of);
-    let project = projects::get(tx, scope).await?;
-    let today = ProjectDays::new(&project.timezone)?.day(now);
-    let window = today - WINDOW_DAYS + 1..=today;
-    let evidence = load(tx, scope, project, window.clone()).await?;
-    let mut all = Vec::new();
-    for gap in rules::prompts(&evidence.rows) {
-        all.extend(evidence.prompt(&gap).filter(|entry| wants(entry.kind)));
-    }
-    if wants(OpportunityKind::CitedThirdParty) {
-        all.extend(
-            rules::pages(&evidence.rows)
-                .iter()
-                .filter_map(|page| evidence.page(page)),
-        );
-    }
-    if wants(OpportunityKind::WrongFact) {
-        let found = answers::list_with_wrong_facts(tx, scope, window, MAX_WRONG_ANSWERS).await?;
-        all.extend(evidence.wrong_facts(&found));
-    }
-    if wants(OpportunityKind::BlockedAgents) {
-        let query = IssueQuery {
-            active: Some(true),
-            category: Some(AI_CATEGORY.to_owned()),
-            limit: MAX_ISSUES,
-            ..IssueQuery::default()
+    project: Project,
+    brands: TrackedBrands,
+    prompts: Vec<PromptOutline>,
+    series: Vec<Series>,
+    window: RangeInclusive<i32>,
+    cells: Vec<StoredCells>,
+    wrong: Vec<StoredAnswer>,
+    issues: Vec<IssueRow>,
+}
+
+impl OpportunityData {
+    /// Reads them.
+    pub async fn load(
+        tx: &mut Tx,
+        scope: ProjectScope,
+        kind: Option<OpportunityKind>,
+        now: Instant,
+    ) -> Result<Self> {
+        let project = projects::get(tx, scope).await?;
+        let today = ProjectDays::new(&project.timezone)?.day(now);
+        let window = today - WINDOW_DAYS + 1..=today;
+        let wants = |of: OpportunityKind| kind.is_none_or(|kind| kind == of);
+        let wrong = if wants(OpportunityKind::WrongFact) {
+            answers::list_with_wrong_facts(tx, scope, window.clone(), MAX_WRONG_ANSWERS).await?
+        } else {
+            Vec::new()
         };
-        let issues = issues::list(tx, scope, query).await?;
-        let blocking = issues
+        let issues = if wants(OpportunityKind::BlockedAgents) {
+            let query = IssueQuery {
+                active: Some(true),
+                category: Some(AI_CATEGORY.to_owned()),
+                limit: MAX_ISSUES,
+                ..IssueQuery::default()
+            };
+            issues::list(tx, scope, query).await?
+        } else {
+            Vec::new()
+        };
+        Ok(Self {
+            kind,
+            brands: TrackedBrands::load(tx, scope, &project).await?,
+            prompts: prompts::list_outlines(tx, scope).await?,
+            series: answers::list_series(tx, scope).await?,
+            cells: answer_cells::list(tx, scope, blocks_of(&window)).await?,
+            project,
+            window,
+            wrong,
+            issues,
+        })
+    }
+
+    /// Returns all entries, best evidence first. Takes time: not within a transaction.
+    pub fn compute(self) -> Result<Vec<Opportunity>> {
+        let kind = self.kind;
+        let wants = |of: OpportunityKind| kind.is_none_or(|kind| kind == of);
+        let mut evidence = Evidence {
+            project: self.project,
+            brands: self.brands,
+            prompts: self.prompts,
+            series: self.series,
+            rows: Vec::new(),
+            mentions: HashMap::new(),
+        };
+        evidence.add(&self.cells, &self.window)?;
+        let mut all = Vec::new();
+        for gap in rules::prompts(&evidence.rows) {
+            all.extend(evidence.prompt(&gap).filter(|entry| wants(entry.kind)));
+        }
+        if wants(OpportunityKind::CitedThirdParty) {
+            let pages = rules::pages(&evidence.rows);
+            all.extend(pages.iter().filter_map(|page| evidence.page(page)));
+        }
+        all.extend(evidence.wrong_facts(&self.wrong));
+        let blocking = self
+            .issues
             .iter()
             .filter(|issue| BLOCKING_CHECKS.contains(&issue.check_id.as_str()));
         all.extend(blocking.map(|issue| evidence.blocked(issue)));
+        all.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.id.cmp(&b.id)));
+        all.truncate(MAX_ENTRIES);
+        Ok(all)
     }
-    all.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.id.cmp(&b.id)));
-    all.truncate(MAX_ENTRIES);
-    Ok(all)
-}
-
-async fn load(
-    tx: &mut Tx,
-    scope: ProjectScope,
-    project: Project,
-    window: std::ops::RangeInclusive<i32>,
-) -> Result<Evidence> {
-    let brands = TrackedBrands::load(tx, scope, &project).await?;
-    let prompts = prompts::list_outlines(tx, scope).await?;
-    let series = answers::list_series(tx, scope).await?;
-    let cells = answers::list_cells(tx, scope, window, PromptId::MIN..=PromptId::MAX).await?;
-    let counts = |prompt: &PromptOutline| {
-        prompt.status == PromptStatus::Active && prompt.class == PromptClass::NonBranded
-    };
-    let places: HashMap<PromptId, u32> = (0u32..)
-        .zip(&prompts)
-        .filter(|(_, prompt)| counts(prompt))
-        .map(|(place, prompt)| (prompt.id, place))
-        .collect();
-    let series_places: HashMap<i64, u32> = (0u32..)
-        .zip(&series)
-        .map(|(place, series)| (series.id, place))
-        .collect();
-    let (mut rows, mut mentions) = (Vec::new(), HashMap::new());
-    for stored in cells {
-        let cell = read_cell(&stored.counts)?;
-        *mentions.entry((stored.prompt, stored.series)).or_default() += cell.tally.mentioned;
-        if let (Some(prompt), Some(series)) = (places.get(&stored.prompt), series_places.get(&stored.series))
-        {
-            rows.push(RollupRow {
-                day: stored.day,
-                prompt: *prompt,
-                series: *series,
-                cell,
-            });
-        }
-    }
-    Ok(Evidence {
-        project,
-        brands,
-        prompts,
-        series,
-        rows,
-        mentions,
-    })
 }
 
 /// Returns the identifier of an entry.
@@ -208,6 +207,36 @@ fn numbers(shown: &Rate) -> String {
 }
 
 impl Evidence {
+    /// Adds the cells of some days.
+    fn add(&mut self, cells: &[StoredCells], days: &RangeInclusive<i32>) -> Result<()> {
+        let counts = |prompt: &PromptOutline| {
+            prompt.status == PromptStatus::Active && prompt.class == PromptClass::NonBranded
+        };
+        let places: HashMap<PromptId, u32> = (0u32..)
+            .zip(&self.prompts)
+            .filter(|(_, prompt)| counts(prompt))
+            .map(|(place, prompt)| (prompt.id, place))
+            .collect();
+        let series_places: HashMap<i64, u32> = (0u32..)
+            .zip(&self.series)
+            .map(|(place, series)| (series.id, place))
+            .collect();
+        for stored in cells {
+            let sums = stored_cells::bytes(stored).sums_by_series(days);
+            for (id, cell) in sums.map_err(stored_cells::damaged)? {
+                *self.mentions.entry((stored.prompt, id)).or_default() += cell.tally.mentioned;
+                if let (Some(prompt), Some(series)) = (places.get(&stored.prompt), series_places.get(&id)) {
+                    self.rows.push(SeriesCell {
+                        prompt: *prompt,
+                        series: *series,
+                        cell,
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn engines(&self, places: &BTreeSet<u32>) -> Vec<Engine> {
         let of_place = |place: &u32| self.series.get(*place as usize).map(|series| series.engine);
         let engines: BTreeSet<Engine> = places.iter().filter_map(of_place).collect();

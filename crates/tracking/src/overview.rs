@@ -1,4 +1,4 @@
-//! The overview of a period, from stored cells.
+//! The overview of a period, from stored cells. What it needs is read first and computed afterwards, without a transaction.
 
 use std::collections::HashMap;
 
@@ -17,13 +17,14 @@ use searchwright_failure::Result;
 use searchwright_store::{
     Tx,
     access::ProjectScope,
-    answers::{self, CellCounts, Series},
+    answer_cells::{self, CellPlace, StoredCells},
+    answers::{self, Series},
     projects, prompts,
     prompts::PromptOutline,
 };
 use searchwright_visibility::{
-    cells::Tally,
-    overview::{self as figures, OverviewInput, PromptInfo, RollupRow, SeriesInfo},
+    cells::{Tally, block_of, blocks_of},
+    overview::{self as figures, DayRange, OverviewInput, PromptCells, PromptInfo, SeriesInfo},
     prompts as rules,
     statistics::{self, Cluster},
 };
@@ -33,119 +34,124 @@ use crate::{
     analysis::source_class,
     days::format_day,
     period::{PeriodRequest, wanted_period},
-    recording::read_cell,
-    setup::setup_progress,
+    setup::SetupFacts,
+    stored_cells,
 };
 
 /// Days of the window of a prompt.
 const WINDOW_DAYS: i32 = 28;
 
-/// Rows of the database from which figures are computed.
-struct Stored {
+/// Rows of the database from which an overview is computed.
+#[derive(Debug)]
+pub struct OverviewData {
+    request: GetOverview,
+    scope: ProjectScope,
+    days: ProjectDays,
+    period: DayRange,
+    brands: TrackedBrands,
     prompts: Vec<PromptOutline>,
     series: Vec<Series>,
-    cells: Vec<CellCounts>,
+    cells: Vec<StoredCells>,
+    setup: SetupFacts,
 }
 
-/// Computes the overview.
-pub async fn overview(
-    tx: &mut Tx,
-    scope: ProjectScope,
-    operation: &GetOverview,
-    now: Instant,
-) -> Result<Overview> {
-    let project = projects::get(tx, scope).await?;
-    let days = ProjectDays::new(&project.timezone)?;
-    let wanted = PeriodRequest {
-        period: operation.period,
-        from: operation.from.as_deref(),
-        to: operation.to.as_deref(),
-    };
-    let period = wanted_period(wanted, days.day(now))?;
-    let previous = period.previous();
-    let brands = TrackedBrands::load(tx, scope, &project).await?;
-    let all = PromptId::MIN..=PromptId::MAX;
-    let stored = Stored {
-        prompts: prompts::list_outlines(tx, scope).await?,
-        series: answers::list_series(tx, scope).await?,
-        cells: answers::list_cells(tx, scope, previous.from..=period.to, all).await?,
-    };
-    let prompts: Vec<PromptInfo> = stored
-        .prompts
-        .iter()
-        .map(|prompt| prompt_info(prompt, &days))
-        .collect();
-    let series: Vec<SeriesInfo> = stored.series.iter().map(series_info).collect();
-    let rows = rows(&stored, operation)?;
-    let computed = figures::compute(&OverviewInput {
-        project: scope.project().as_bytes(),
-        period,
-        previous,
-        rows: &rows,
-        prompts: &prompts,
-        series: &series,
-        brands: &brands.all,
-        class: Some(rule_class(operation.class.unwrap_or(PromptClass::NonBranded))),
-    });
-    let setup_progress = setup_progress(tx, scope, &brands, &stored.prompts, &computed).await?;
-    Ok(Overview {
-        period: OverviewPeriod {
-            from: format_day(period.from),
-            to: format_day(period.to),
-            timezone: days.name,
-            previous_from: format_day(previous.from),
-            previous_to: format_day(previous.to),
-        },
-        kpis: kpis(&computed.kpis),
-        branded: computed.branded.as_ref().map(kpis),
-        trend: computed.trend.into_iter().map(trend_day).collect(),
-        competitors: computed
-            .competitors
-            .into_iter()
-            .map(|row| tracked_brand(&brands, row))
-            .collect(),
-        cited_sources: computed.cited_sources.into_iter().map(cited_source).collect(),
-        source_stability: computed.source_stability,
-        prompt_summary: prompt_summary(&computed.prompt_summary),
-        setup_progress,
-    })
-}
+impl OverviewData {
+    /// Reads them.
+    pub async fn load(tx: &mut Tx, scope: ProjectScope, request: GetOverview, now: Instant) -> Result<Self> {
+        let project = projects::get(tx, scope).await?;
+        let days = ProjectDays::new(&project.timezone)?;
+        let wanted = PeriodRequest {
+            period: request.period,
+            from: request.from.as_deref(),
+            to: request.to.as_deref(),
+        };
+        let period = wanted_period(wanted, days.day(now))?;
+        let blocks = blocks_of(&(period.previous().from..=period.to));
+        let brands = TrackedBrands::load(tx, scope, &project).await?;
+        Ok(Self {
+            scope,
+            days,
+            period,
+            brands,
+            prompts: prompts::list_outlines(tx, scope).await?,
+            series: answers::list_series(tx, scope).await?,
+            cells: answer_cells::list_sums(tx, scope, blocks, block_of(period.from)).await?,
+            setup: SetupFacts::load(tx, scope).await?,
+            request,
+        })
+    }
 
-/// Returns the cells that the request asks for.
-fn rows(stored: &Stored, operation: &GetOverview) -> Result<Vec<RollupRow>> {
-    let wants_prompt = |prompt: &PromptOutline| {
-        let tag = operation.tag.as_ref();
-        let country = operation.country.as_ref();
+    /// Computes the overview. Takes time: not within a transaction.
+    pub fn compute(self) -> Result<Overview> {
+        let (period, previous) = (self.period, self.period.previous());
+        let outlines = self.prompts.iter();
+        let prompts: Vec<PromptInfo> = outlines.map(|prompt| prompt_info(prompt, &self.days)).collect();
+        let wanted = self.series.iter().filter(|series| self.wants_series(series));
+        let series: Vec<SeriesInfo> = wanted.map(series_info).collect();
+        let computed = figures::compute(&OverviewInput {
+            project: self.scope.project().as_bytes(),
+            period,
+            previous,
+            cells: &self.wanted_cells(),
+            prompts: &prompts,
+            series: &series,
+            brands: &self.brands.all,
+            class: Some(rule_class(self.request.class.unwrap_or(PromptClass::NonBranded))),
+        });
+        let computed = computed.map_err(stored_cells::damaged)?;
+        let setup_progress = self.setup.progress(&self.brands, &self.prompts, &computed);
+        let brands = &self.brands;
+        Ok(Overview {
+            period: OverviewPeriod {
+                from: format_day(period.from),
+                to: format_day(period.to),
+                previous_from: format_day(previous.from),
+                previous_to: format_day(previous.to),
+                timezone: self.days.name,
+            },
+            kpis: kpis(&computed.kpis),
+            branded: computed.branded.as_ref().map(kpis),
+            trend: computed.trend.into_iter().map(trend_day).collect(),
+            competitors: computed
+                .competitors
+                .into_iter()
+                .map(|row| tracked_brand(brands, row))
+                .collect(),
+            cited_sources: computed.cited_sources.into_iter().map(cited_source).collect(),
+            source_stability: computed.source_stability,
+            prompt_summary: prompt_summary(&computed.prompt_summary),
+            setup_progress,
+        })
+    }
+
+    /// Returns the cells of the prompts that the request asks for.
+    fn wanted_cells(&self) -> Vec<PromptCells<'_>> {
+        let places: HashMap<PromptId, u32> = (0u32..)
+            .zip(&self.prompts)
+            .filter(|(_, prompt)| self.wants_prompt(prompt))
+            .map(|(place, prompt)| (prompt.id, place))
+            .collect();
+        let found = self.cells.iter().filter_map(|stored| {
+            Some(PromptCells {
+                prompt: *places.get(&stored.prompt)?,
+                cells: stored_cells::bytes(stored),
+            })
+        });
+        found.collect()
+    }
+
+    fn wants_prompt(&self, prompt: &PromptOutline) -> bool {
+        let tag = self.request.tag.as_ref();
+        let country = self.request.country.as_ref();
         tag.is_none_or(|tag| prompt.tags.contains(tag))
             && country.is_none_or(|country| prompt.country.eq_ignore_ascii_case(country))
-    };
-    let wants_series = |series: &Series| {
-        operation.engine.is_none_or(|engine| series.engine == engine)
-            && operation.surface.is_none_or(|surface| series.surface == surface)
-    };
-    let prompts: HashMap<PromptId, u32> = (0u32..)
-        .zip(&stored.prompts)
-        .filter(|(_, prompt)| wants_prompt(prompt))
-        .map(|(place, prompt)| (prompt.id, place))
-        .collect();
-    let series: HashMap<i64, u32> = (0u32..)
-        .zip(&stored.series)
-        .filter(|(_, series)| wants_series(series))
-        .map(|(place, series)| (series.id, place))
-        .collect();
-    let mut rows = Vec::with_capacity(stored.cells.len());
-    for cell in &stored.cells {
-        let (Some(prompt), Some(series)) = (prompts.get(&cell.prompt), series.get(&cell.series)) else {
-            continue;
-        };
-        rows.push(RollupRow {
-            day: cell.day,
-            prompt: *prompt,
-            series: *series,
-            cell: read_cell(&cell.counts)?,
-        });
     }
-    Ok(rows)
+
+    fn wants_series(&self, series: &Series) -> bool {
+        let GetOverview { engine, surface, .. } = &self.request;
+        engine.is_none_or(|engine| series.engine == engine)
+            && surface.is_none_or(|surface| series.surface == surface)
+    }
 }
 
 fn prompt_info(prompt: &PromptOutline, days: &ProjectDays) -> PromptInfo {
@@ -160,6 +166,7 @@ fn prompt_info(prompt: &PromptOutline, days: &ProjectDays) -> PromptInfo {
 
 fn series_info(series: &Series) -> SeriesInfo {
     SeriesInfo {
+        id: series.id,
         engine: format!("{}/{}", series.engine, series.surface),
         weight: 1.0,
     }
@@ -323,18 +330,21 @@ pub async fn prompt_windows(
     today: i32,
     ids: &[PromptId],
 ) -> Result<HashMap<PromptId, PromptWindow>> {
-    let (Some(first), Some(last)) = (ids.iter().min(), ids.iter().max()) else {
-        return Ok(HashMap::new());
-    };
     let days = today - WINDOW_DAYS + 1..=today;
+    let blocks = || blocks_of(&days);
+    let of_prompt = |prompt: &PromptId| {
+        let prompt = *prompt;
+        blocks().map(move |block| CellPlace { prompt, block })
+    };
+    let places = ids.iter().flat_map(of_prompt);
     let mut sums: HashMap<PromptId, HashMap<i64, Tally>> = HashMap::new();
-    for cell in answers::list_cells(tx, scope, days, *first..=*last).await? {
-        if ids.contains(&cell.prompt) {
-            let series = sums.entry(cell.prompt).or_default();
-            series
-                .entry(cell.series)
-                .or_default()
-                .merge(&read_cell(&cell.counts)?.tally);
+    for stored in answer_cells::find_sums(tx, scope, places).await? {
+        let tallies = stored_cells::bytes(&stored).tallies();
+        let tallies = tallies.map_err(stored_cells::damaged)?;
+        for cell in tallies.cells.iter().filter(|cell| days.contains(&cell.day)) {
+            let series = sums.entry(stored.prompt).or_default();
+            let sum = series.entry(tallies.series[cell.series]).or_default();
+            sum.merge(&cell.tally);
         }
     }
     let windows = sums

@@ -1,6 +1,5 @@
-//! Analysis of all stored answers again, after the names, domains or competitors of the brand have changed.
-
-use std::collections::BTreeMap;
+//! Analysis of all stored answers again, after the names, domains or competitors of the brand have changed. Answers whose text is no
+//! longer stored keep their analysis, and count by it.
 
 use searchwright_contract::{
     answers::AnswerStatus,
@@ -11,11 +10,12 @@ use searchwright_failure::Result;
 use searchwright_store::{
     Tx,
     access::ProjectScope,
-    answers::{self, AnswerAnalysis, AnswersState, CellCounts, StoredAnswer},
+    answer_cells::{self, StoredCells},
+    answers::{self, AnswerAnalysis, AnswersState, StoredAnswer},
     projects,
     prompts::{self, PromptOutline},
 };
-use searchwright_visibility::{cells::Cell, names::NameInbox};
+use searchwright_visibility::names::NameInbox;
 
 use crate::{
     TrackedBrands,
@@ -23,8 +23,18 @@ use crate::{
     facts::facts,
     names,
     overview::contract_class,
-    recording::{latest, write_cell},
+    recording::{cell_key, latest},
+    stored_cells::{self, PromptCells},
 };
+
+/// Numbers of answers of an analysis.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AnalysisCounts {
+    /// Answers that were analysed.
+    pub analysed: u64,
+    /// Answers whose text is no longer stored: they count as they were last analysed.
+    pub without_text: u64,
+}
 
 /// Results for the answers to a prompt.
 #[derive(Debug)]
@@ -32,16 +42,19 @@ pub struct PromptAnalysis {
     prompt: PromptId,
     class: PromptClass,
     analyses: Vec<(AnswerId, AnswerAnalysis)>,
-    cells: Vec<CellCounts>,
+    cells: Vec<StoredCells>,
     names: NameInbox,
     read: AnswersState,
     latest: Option<LatestAnswers>,
 }
 
 impl PromptAnalysis {
-    /// Number of answers that were analysed.
-    pub const fn answers(&self) -> u64 {
-        self.read.answers
+    /// Numbers of answers.
+    pub const fn counts(&self) -> AnalysisCounts {
+        AnalysisCounts {
+            analysed: self.analyses.len() as u64,
+            without_text: self.read.answers - self.analyses.len() as u64,
+        }
     }
 }
 
@@ -57,7 +70,7 @@ pub fn analyse_prompt(
         .filter(|answer| answer.status == AnswerStatus::Ok)
         .map(|answer| answer.day)
         .max();
-    let mut cells: BTreeMap<(i32, i64), Cell> = BTreeMap::new();
+    let mut cells = PromptCells::new();
     let (mut analyses, mut of_newest_day) = (Vec::with_capacity(found.len()), Vec::new());
     let mut inbox = NameInbox::default();
     let read = AnswersState {
@@ -65,40 +78,26 @@ pub fn analyse_prompt(
         override_changes: found.iter().map(|answer| answer.override_changes).sum(),
     };
     for mut answer in found {
-        let raw = RawAnswer {
-            status: Some(answer.status),
-            text: &answer.text,
-            source: &answer.source,
-        };
-        let analysed = analyse(brands, asked, raw);
-        names::add(&mut inbox, &answer, &analysed.names);
-        answer.analysis = analysed.analysis;
+        if let Some(raw) = RawAnswer::of(&answer) {
+            let analysed = analyse(brands, asked, raw);
+            names::add(&mut inbox, &answer, &analysed.names);
+            answer.analysis = analysed.analysis;
+            analyses.push((answer.id, answer.analysis.clone()));
+        }
         cells
-            .entry((answer.day, answer.series))
+            .entry(cell_key(&answer))
             .or_default()
             .add(&facts(brands, &answer));
-        analyses.push((answer.id, answer.analysis.clone()));
         if Some(answer.day) == newest && answer.status == AnswerStatus::Ok {
             of_newest_day.push(answer);
         }
     }
     of_newest_day.sort_by_key(|answer| std::cmp::Reverse((answer.asked_at, answer.id)));
-    let cells: Result<Vec<CellCounts>> = cells
-        .into_iter()
-        .map(|((day, series), cell)| {
-            Ok(CellCounts {
-                day,
-                prompt: prompt.id,
-                series,
-                counts: write_cell(&cell)?,
-            })
-        })
-        .collect();
     Ok(PromptAnalysis {
         prompt: prompt.id,
         class: contract_class(asked.class),
         analyses,
-        cells: cells?,
+        cells: stored_cells::pack(prompt.id, cells),
         names: inbox,
         read,
         latest: latest(&of_newest_day),
@@ -117,7 +116,7 @@ pub async fn save(
     }
     prompts::set_class(tx, scope, found.prompt, found.class).await?;
     answers::update_analyses(tx, scope, found.analyses).await?;
-    answers::save_cells(tx, scope, found.cells).await?;
+    answer_cells::save(tx, scope, found.cells).await?;
     names::replace(tx, scope, found.prompt, &found.names).await?;
     prompts::set_latest(tx, scope, found.prompt, found.latest.as_ref()).await?;
     Ok(true)

@@ -1,21 +1,22 @@
 //! Answers with their counts: stored together, so that a sum over cells is always the sum over answers.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
 
 use searchwright_contract::{
     Instant,
     answers::{AnswerStatus, Engine, Sentiment, Surface},
-    ids::{AnswerId, PromptId, RunId},
+    ids::{AnswerId, RunId},
     prompts::{LatestAnswers, Prompt},
 };
 use searchwright_store::{
-    Error, Result, Tx,
+    Result, Tx,
     access::ProjectScope,
-    answers::{self, AnswerSource, CellCounts, Series, StoredAnswer},
+    answer_cells,
+    answers::{self, AnswerSource, Series, StoredAnswer},
     projects, prompts,
 };
 use searchwright_visibility::{
-    cells::{Cell, Facts},
+    cells::{CellKey, Facts},
     names::NameInbox,
 };
 use sha2::{Digest as _, Sha256};
@@ -24,7 +25,7 @@ use crate::{
     ProjectDays, TrackedBrands,
     analysis::{AskedPrompt, RawAnswer, analyse},
     facts::{facts, own_override},
-    names,
+    names, stored_cells,
 };
 
 /// An answer to be recorded.
@@ -60,9 +61,10 @@ pub struct SeriesKey {
 }
 
 /// Answers to one prompt that were analysed, ready to be stored.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct AnalysedAnswers {
-    prompt: PromptId,
+    prompt: Prompt,
+    names_version: i64,
     series: Vec<Series>,
     answers: Vec<StoredAnswer>,
     facts: Vec<Facts>,
@@ -85,7 +87,8 @@ pub fn analyse_answers(
 ) -> AnalysedAnswers {
     let asked = AskedPrompt::new(brands, &prompt.text, &prompt.language);
     let mut all = AnalysedAnswers {
-        prompt: prompt.id,
+        prompt: prompt.clone(),
+        names_version: brands.names_version,
         series: Vec::new(),
         answers: Vec::with_capacity(new.len()),
         facts: Vec::with_capacity(new.len()),
@@ -109,7 +112,7 @@ pub fn analyse_answers(
             status: analysed.status,
             day: days.day(answer.asked_at),
             asked_at: answer.asked_at,
-            text: answer.text,
+            text: Some(answer.text),
             source: answer.source,
             analysis: analysed.analysis,
             overrides: Vec::new(),
@@ -173,54 +176,70 @@ fn model_family(model: &str) -> String {
     parts.join("-")
 }
 
-/// Stores answers to a prompt and adds them to their cells.
-pub async fn store(tx: &mut Tx, scope: ProjectScope, analysed: &AnalysedAnswers, now: Instant) -> Result<()> {
-    // Two transactions that add to one cell wait for each other.
+/// Stores answers to a prompt and adds them to their cells. Returns them as they were stored: analysed again if names have
+/// changed since the analysis, because the job that follows the change may have passed the prompt already.
+pub async fn store<'a>(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    analysed: &'a AnalysedAnswers,
+    now: Instant,
+) -> Result<Cow<'a, AnalysedAnswers>> {
+    // Two transactions that add to one cell, or that change names, wait for each other.
     projects::lock(tx, scope).await?;
+    let analysed = if projects::names_version(tx, scope).await? == analysed.names_version {
+        Cow::Borrowed(analysed)
+    } else {
+        let project = projects::get(tx, scope).await?;
+        let brands = TrackedBrands::load(tx, scope, &project).await?;
+        Cow::Owned(analyse_again(&brands, analysed))
+    };
     for series in &analysed.series {
         answers::save_series(tx, scope, series, now).await?;
     }
     answers::insert(tx, scope, &analysed.answers, now).await?;
-    add_to_cells(tx, scope, analysed).await?;
-    names::record(tx, scope, analysed.prompt, &analysed.names).await?;
-    let newest = answers::list_newest_day(tx, scope, analysed.prompt).await?;
-    prompts::set_latest(tx, scope, analysed.prompt, latest(&newest).as_ref()).await?;
-    Ok(())
+    add_to_cells(tx, scope, &analysed).await?;
+    let prompt = analysed.prompt.id;
+    names::record(tx, scope, prompt, &analysed.names).await?;
+    let newest = answers::list_newest_day(tx, scope, prompt).await?;
+    prompts::set_latest(tx, scope, prompt, latest(&newest).as_ref()).await?;
+    Ok(analysed)
+}
+
+/// Analyses answers with other names.
+fn analyse_again(brands: &TrackedBrands, known: &AnalysedAnswers) -> AnalysedAnswers {
+    let asked = AskedPrompt::new(brands, &known.prompt.text, &known.prompt.language);
+    let mut all = AnalysedAnswers {
+        names_version: brands.names_version,
+        facts: Vec::with_capacity(known.answers.len()),
+        names: NameInbox::default(),
+        ..known.clone()
+    };
+    for answer in &mut all.answers {
+        if let Some(raw) = RawAnswer::of(answer) {
+            let analysed = analyse(brands, asked, raw);
+            answer.analysis = analysed.analysis;
+            names::add(&mut all.names, answer, &analysed.names);
+        }
+        all.facts.push(facts(brands, &*answer));
+    }
+    all
 }
 
 async fn add_to_cells(tx: &mut Tx, scope: ProjectScope, analysed: &AnalysedAnswers) -> Result<()> {
-    let days = || analysed.answers.iter().map(|answer| answer.day);
-    let (Some(first), Some(last)) = (days().min(), days().max()) else {
-        return Ok(());
-    };
-    let prompt = analysed.prompt;
-    let mut cells: BTreeMap<(i32, i64), Cell> = BTreeMap::new();
-    for known in answers::list_cells(tx, scope, first..=last, prompt..=prompt).await? {
-        cells.insert((known.day, known.series), read_cell(&known.counts)?);
-    }
+    let days = analysed.answers.iter().map(|answer| answer.day);
+    let mut cells = stored_cells::load(tx, scope, analysed.prompt.id, days).await?;
     for (answer, facts) in analysed.answers.iter().zip(&analysed.facts) {
-        cells.entry((answer.day, answer.series)).or_default().add(facts);
+        cells.entry(cell_key(answer)).or_default().add(facts);
     }
-    let counts = cells.into_iter().map(|((day, series), cell)| {
-        Ok(CellCounts {
-            day,
-            prompt,
-            series,
-            counts: write_cell(&cell)?,
-        })
-    });
-    let counts: Result<Vec<CellCounts>> = counts.collect();
-    answers::save_cells(tx, scope, counts?).await
+    answer_cells::save(tx, scope, stored_cells::pack(analysed.prompt.id, cells)).await
 }
 
-/// Returns the counts of a cell in the form in which they are stored.
-pub(crate) fn write_cell(cell: &Cell) -> Result<String> {
-    serde_json::to_string(cell).map_err(|e| Error::Defect(format!("counts of a cell: {e}")))
-}
-
-/// Reads the counts of a stored cell.
-pub(crate) fn read_cell(counts: &str) -> Result<Cell> {
-    serde_json::from_str(counts).map_err(|e| Error::Defect(format!("counts of a cell: {e}")))
+/// Returns the cell that counts an answer.
+pub(crate) fn cell_key(answer: &StoredAnswer) -> CellKey {
+    CellKey {
+        series: answer.series,
+        day: answer.day,
+    }
 }
 
 /// Returns the summary of the newest answers.

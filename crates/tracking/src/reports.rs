@@ -16,7 +16,7 @@ use searchwright_store::{
     Tx,
     access::ProjectScope,
     projects,
-    reports::{self as rows, LastImport, PeriodSums, RowSelection, StoredReportRow},
+    reports::{self as rows, ImportDays, LastImport, PeriodSums, RowSelection, StoredReportRow},
 };
 use searchwright_visibility::{
     agents::{AgentPurpose, agents},
@@ -89,8 +89,10 @@ pub async fn save(
     now: Instant,
 ) -> Result<ImportedReport> {
     let written = rows::save(tx, scope, report.format, report.wanted.clone()).await?;
-    if let Some(last) = report.last {
-        rows::set_imported(tx, scope, report.format, last, now).await?;
+    let oldest = report.wanted.iter().map(|row| row.last_day).min();
+    if let (Some(oldest), Some(newest)) = (oldest, report.last) {
+        let import = ImportDays { oldest, newest };
+        rows::set_imported(tx, scope, report.format, import, now).await?;
     }
     let stored = written.added + written.replaced;
     Ok(ImportedReport {

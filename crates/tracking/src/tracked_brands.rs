@@ -9,11 +9,11 @@ use searchwright_contract::{
     products::{Product, ProductStatus},
     projects::Project,
 };
-use searchwright_failure::Result;
 use searchwright_store::{
-    Tx,
+    Result, Tx,
     access::ProjectScope,
     brand::{self, Resource},
+    projects,
 };
 use searchwright_visibility::{
     brands::{Alias, Brand, BrandMatcher},
@@ -42,6 +42,8 @@ pub struct TrackedBrands {
     /// Names of products by id.
     pub products: HashMap<ItemId, String>,
     ids: HashMap<String, ItemId>,
+    /// Number of changes of names before these.
+    pub(crate) names_version: i64,
     /// Whether the own brand has a name and another spelling or domain.
     pub has_profile: bool,
 }
@@ -49,6 +51,8 @@ pub struct TrackedBrands {
 impl TrackedBrands {
     /// Loads the brands of a project.
     pub async fn load(tx: &mut Tx, scope: ProjectScope, project: &Project) -> Result<Self> {
+        // Read first: names that change meanwhile are newer than the version, never older.
+        let names_version = projects::names_version(tx, scope).await?;
         let profile = brand::find_profile(tx, scope).await?.map(|stored| stored.profile);
         let products: Vec<Item<Product>> =
             brand::list(tx, scope, Resource::Products, None, MAX_ITEMS).await?;
@@ -96,6 +100,7 @@ impl TrackedBrands {
             facts: FactChecker::new(products.into_iter().map(product_facts).collect()),
             all: brands.into_iter().map(info).collect(),
             ids,
+            names_version,
             has_profile,
         })
     }

@@ -3,10 +3,22 @@
 //! A cell holds the answers of one day, prompt and series. All counts are integers, so that sums of cells equal the
 //! counts of all their answers exactly, however they were added.
 
+mod block;
+mod packing;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use self::packing::Packed;
+pub(crate) use self::{
+    block::{BLOCK_DAYS, MapCells, PageText},
+    packing::Unpacker,
+};
+pub use self::{
+    block::{BlockBytes, CellBlock, CellKey, TallyCell, TallyCells, block_of, blocks_of},
+    packing::DamagedCells,
+};
 use crate::{
     citations::{Citation, CitationUse},
     mentions::AnswerMentions,
@@ -165,13 +177,33 @@ fn source_facts(sources: &[AnswerSource]) -> Vec<SourceFact> {
 macro_rules! sums {
     ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $kind:ty,)* }) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-        #[serde(rename_all = "camelCase", default)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub struct $name { $($(#[$field_doc])* pub $field: $kind,)* }
 
         impl $name {
             /// Adds the sums of another one.
             pub fn merge(&mut self, other: &Self) { $(self.$field += other.$field;)* }
+
+            fn pack(&self, out: &mut Vec<u8>) {
+                let small = [$(self.$field.small(),)*];
+                if let Some(small) = packing::all_small(small) {
+                    out.extend_from_slice(&small);
+                    $(self.$field.pack_rest(out);)*
+                } else {
+                    out.push(packing::IS_LARGE);
+                    $(self.$field.pack(out);)*
+                }
+            }
+
+            #[inline]
+            fn unpack(from: &mut Unpacker<'_>) -> Result<Self, DamagedCells> {
+                if from.is_large() {
+                    from.bytes(1)?;
+                    return Ok(Self { $($field: <$kind>::unpack(from)?,)* });
+                }
+                let [$($field,)*] = from.array()?;
+                Ok(Self { $($field: <$kind>::unpack_rest($field, from)?,)* })
+            }
         }
     };
 }
@@ -255,29 +287,24 @@ sums! {
 }
 
 /// A cited domain in a cell.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DomainCell {
     /// Relation to the brands.
     pub class: SourceClass,
     /// Type, of a third party.
     pub source_type: Option<SourceType>,
     /// Sums.
-    #[serde(flatten)]
     pub tally: SourceTally,
     /// Number of citations by page.
     pub urls: BTreeMap<String, u64>,
     /// Of them, by page, those by answers that mention a competitor and not the own brand; only of third parties.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub gaps: BTreeMap<String, u64>,
 }
 
 /// Counts of the answers of a day, a prompt and a series.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cell {
     /// Sums over answers.
-    #[serde(flatten)]
     pub tally: Tally,
     /// Sums by id of the brand.
     pub brands: BTreeMap<String, BrandTally>,
@@ -412,3 +439,6 @@ impl DomainCell {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -23,6 +23,7 @@ pub mod near_names;
 mod normal;
 pub mod opportunities;
 pub mod overview;
+mod particles;
 mod phrases;
 pub mod prompt_ideas;
 pub mod prompts;

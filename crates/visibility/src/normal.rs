@@ -8,11 +8,13 @@ use std::ops::Range;
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 use unicode_segmentation::UnicodeSegmentation;
 
+use crate::particles::particle_length;
+
 /// Maximum length of a word in bytes; a longer one is no word.
 pub(crate) const MAX_WORD_BYTES: usize = 256;
 
 /// Calls `found` with the range of each word of a text: words of UAX #29, parted at apostrophes and underscores, so
-/// that elided articles and possessives are words of their own.
+/// that elided articles and possessives are words of their own, and before the particles of Korean.
 pub(crate) fn each_word(text: &str, mut found: impl FnMut(Range<usize>)) {
     for (at, word) in text.unicode_word_indices() {
         if word.len() > MAX_WORD_BYTES {
@@ -26,7 +28,11 @@ pub(crate) fn each_word(text: &str, mut found: impl FnMut(Range<usize>)) {
             start = place + sign.len();
         }
         if start < word.len() {
-            found(at + start..at + word.len());
+            let particle = word.len() - particle_length(&word[start..]);
+            found(at + start..at + particle);
+            if particle < word.len() {
+                found(at + particle..at + word.len());
+            }
         }
     }
 }

@@ -6,8 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    cells::Tally,
-    overview::RollupRow,
+    cells::{Cell, Tally},
     prompts::{GapLabel, Presence},
     sources::SourceClass,
     statistics::{Cluster, Rate},
@@ -29,6 +28,17 @@ pub fn score(rate: &Rate) -> f64 {
 /// Rounds a score to hundredths.
 pub fn round(score: f64) -> f64 {
     (score * 100.0).round() / 100.0
+}
+
+/// Sums over the answers of a series to a prompt.
+#[derive(Clone, Debug)]
+pub struct SeriesCell {
+    /// Place of the prompt.
+    pub prompt: u32,
+    /// Place of the series.
+    pub series: u32,
+    /// Sums.
+    pub cell: Cell,
 }
 
 /// A count by id or place.
@@ -79,7 +89,7 @@ struct PromptSums<'a> {
 
 /// Returns the prompts whose answers leave the own brand out in one of three ways: only competitors are mentioned, own
 /// pages are cited without the brand, or the brand is mentioned without its pages.
-pub fn prompts(rows: &[RollupRow]) -> Vec<PromptOpportunity> {
+pub fn prompts(rows: &[SeriesCell]) -> Vec<PromptOpportunity> {
     let mut sums: BTreeMap<u32, PromptSums<'_>> = BTreeMap::new();
     for row in rows {
         let sum = sums.entry(row.prompt).or_default();
@@ -158,7 +168,7 @@ fn ranked<K: Copy + Ord, T: From<K> + Ord>(counts: &BTreeMap<K, u64>) -> Vec<Cou
 
 /// Returns the pages of others that are cited where competitors are mentioned and the own brand is not, best evidence
 /// first, at most [`MAX_PAGES`].
-pub fn pages(rows: &[RollupRow]) -> Vec<PageOpportunity> {
+pub fn pages(rows: &[SeriesCell]) -> Vec<PageOpportunity> {
     let mut observable: BTreeMap<u32, BTreeMap<u32, u64>> = BTreeMap::new();
     let mut hits: BTreeMap<&str, BTreeMap<u32, BTreeMap<u32, u64>>> = BTreeMap::new();
     for row in rows {

@@ -5,16 +5,22 @@
 
 mod figures;
 mod samples;
+mod sources;
 mod tables;
 
 use serde::{Deserialize, Serialize};
 
-use self::samples::Samples;
 pub use self::{
     figures::{Figure, Figures},
-    tables::{CitedSource, CompetitorRow, PromptGap, PromptSummary, TrendRow},
+    sources::CitedSource,
+    tables::{CompetitorRow, PromptGap, PromptSummary, TrendRow},
 };
-use crate::{cells::Cell, prompts::PromptClass, statistics::Bootstrap};
+use self::{samples::Samples, sources::Sources};
+use crate::{
+    cells::{BlockBytes, DamagedCells},
+    prompts::PromptClass,
+    statistics::Bootstrap,
+};
 
 /// Maximum number of days of a period.
 pub const MAX_PERIOD_DAYS: i32 = 400;
@@ -66,6 +72,8 @@ pub struct PromptInfo {
 /// version and effort.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SeriesInfo {
+    /// Id.
+    pub id: i64,
     /// Engine with its surface, as `chatgpt/api`: figures weigh each of them equally.
     pub engine: String,
     /// Weight of the engine; 1 unless it is set.
@@ -85,21 +93,13 @@ pub struct BrandInfo {
     pub is_own: bool,
 }
 
-/// A cell with its day, prompt and series.
-///
-/// Cells of the same key may come in parts, because all figures are sums: the tallies of each day, prompt and series,
-/// and beside them rows with nothing but brands per prompt and series, and with nothing but domains per day and series,
-/// under any day of the period and any prompt of the class. Of many answers that is a hundredth of the rows with maps.
-#[derive(Clone, Debug)]
-pub struct RollupRow {
-    /// Day since the Unix epoch.
-    pub day: i32,
+/// Stored cells of a prompt.
+#[derive(Clone, Copy, Debug)]
+pub struct PromptCells<'a> {
     /// Place in the prompts.
     pub prompt: u32,
-    /// Place in the series.
-    pub series: u32,
-    /// Counts.
-    pub cell: Cell,
+    /// The cells; brands and sources are needed of days of the period only.
+    pub cells: BlockBytes<'a>,
 }
 
 /// Data of an overview.
@@ -111,8 +111,8 @@ pub struct OverviewInput<'a> {
     pub period: DayRange,
     /// Period to compare with.
     pub previous: DayRange,
-    /// Cells of both periods, in any order.
-    pub rows: &'a [RollupRow],
+    /// Cells of both periods, in any order. Other days, and series that are not listed, do not count.
+    pub cells: &'a [PromptCells<'a>],
     /// Prompts.
     pub prompts: &'a [PromptInfo],
     /// Series.
@@ -143,23 +143,91 @@ pub struct Overview {
     pub prompt_summary: PromptSummary,
 }
 
+/// Sums of cells.
+struct Sums<'a> {
+    samples: Samples,
+    branded: Samples,
+    sources: Sources<'a>,
+}
+
+impl<'a> Sums<'a> {
+    fn new(input: &OverviewInput<'a>, cells: &[&PromptCells<'a>]) -> Result<Self, DamagedCells> {
+        let mut sums = Self {
+            samples: Samples::new(input),
+            branded: Samples::new(input),
+            sources: Sources::new(input.period),
+        };
+        for prompt in cells {
+            let Some(class) = input.prompts.get(prompt.prompt as usize).map(|info| info.class) else {
+                continue;
+            };
+            if input.class.is_none_or(|wanted| wanted == class) {
+                sums.samples.add(input, prompt, Some(&mut sums.sources))?;
+            }
+            if class == PromptClass::Branded && input.class != Some(PromptClass::Branded) {
+                sums.branded.add(input, prompt, None)?;
+            }
+        }
+        Ok(sums)
+    }
+
+    /// Reads the cells on two processors. Sums are of whole numbers, so that parts give the same as the whole.
+    fn in_parts(input: &OverviewInput<'a>) -> Result<Self, DamagedCells> {
+        // by prompts, because brands and sources, most of the work, are read of the newer days only
+        let (first, second): (Vec<_>, Vec<_>) = input
+            .cells
+            .iter()
+            .partition(|prompt| prompt.prompt.is_multiple_of(2));
+        let (first, second) = std::thread::scope(|scope| {
+            let beside = scope.spawn(|| Self::new(input, &second));
+            let first = Self::new(input, &first);
+            let second = beside
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            (first, second)
+        });
+        let (mut sums, second) = (first?, second?);
+        sums.samples.merge(second.samples);
+        sums.branded.merge(second.branded);
+        sums.sources.merge(second.sources);
+        sums.samples.sort();
+        sums.branded.sort();
+        Ok(sums)
+    }
+}
+
 /// Computes the overview of a period.
-pub fn compute(input: &OverviewInput<'_>) -> Overview {
+pub fn compute(input: &OverviewInput<'_>) -> Result<Overview, DamagedCells> {
     let bootstrap = Bootstrap::new(input.project, input.period.from, input.period.to);
-    let samples = Samples::new(input, input.class);
-    let branded = (input.class != Some(PromptClass::Branded))
-        .then(|| Samples::new(input, Some(PromptClass::Branded)))
-        .filter(|samples| samples.total.answers > 0);
-    let sources = tables::sources(input, &samples);
-    Overview {
-        kpis: figures::compute(input, &samples, &bootstrap),
-        branded: branded.map(|samples| figures::compute(input, &samples, &bootstrap)),
-        trend: tables::trend(input, &samples),
-        competitors: tables::competitors(input, &samples),
+    let Sums {
+        samples,
+        branded,
+        sources,
+    } = Sums::in_parts(input)?;
+    let has_branded = branded.total.answers > 0;
+    let samples = &samples;
+    let tables = || {
+        let sources = sources.table(input, samples.total.citations);
+        (sources, tables::trend(input, samples))
+    };
+    let (kpis, branded, (sources, trend)) = std::thread::scope(|scope| {
+        let beside = scope.spawn(tables);
+        let kpis = figures::compute(input, samples, &bootstrap);
+        let branded = has_branded.then(|| figures::compute(input, &branded, &bootstrap));
+        let tables = beside
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        (kpis, branded, tables)
+    });
+    Ok(Overview {
+        kpis,
+        branded,
+        trend,
+        competitors: tables::competitors(input, samples),
         cited_sources: sources.sources,
         source_stability: sources.stability,
-        prompt_summary: tables::prompt_summary(input, &samples),
-    }
+        prompt_summary: tables::prompt_summary(input, samples),
+    })
 }
 
 #[cfg(test)]

@@ -60,7 +60,9 @@ fn the_interval_is_a_minimum_and_the_weekdays_hold() {
 
 #[test]
 fn a_slot_is_due_for_a_day_and_missed_after_it() {
-    let slot = rule("UTC", 1, None, "09:00").slot_on("2026-11-02".parse().unwrap()).unwrap();
+    let slot = rule("UTC", 1, None, "09:00")
+        .slot_on("2026-11-02".parse().unwrap())
+        .unwrap();
     let status = |at: &str| slot.status(instant(at));
     assert_eq!(status("2026-11-02T08:59:59.999Z"), SlotStatus::Ahead);
     assert_eq!(status("2026-11-02T09:00:00Z"), SlotStatus::Due);
@@ -74,6 +76,13 @@ fn days_before_a_slot_are_calendar_days() {
     let slot = rule.slot_on("2026-03-30".parse().unwrap()).unwrap();
     // 47 hours before, because the night between is an hour short
     assert_eq!(rule.days_before(&slot, 2), instant("2026-03-28T08:00:00Z"));
+}
+
+#[test]
+fn times_are_shown_with_their_offset() {
+    let at = instant("2026-11-09T08:00:00Z");
+    assert_eq!(local_time(at, "Europe/Berlin"), "Mon 9 Nov 2026, 09:00 +01:00");
+    assert_eq!(local_time(at, "UTC"), "Mon 9 Nov 2026, 08:00 +00:00");
 }
 
 proptest! {

@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use searchwright_contract::jobs::Job as JobRecord;
 use searchwright_store::{Tx, answers, projects, prompts};
-use searchwright_tracking::{TrackedBrands, reanalysis};
+use searchwright_tracking::{
+    TrackedBrands,
+    reanalysis::{self, AnalysisCounts},
+};
 use serde_json::{Value, json};
 
 use super::{Job, JobContext, JobError};
@@ -14,9 +17,10 @@ use crate::{
     failure::{Result, defect},
 };
 
-/// Queues the analysis, if there is anything to analyse; returns the job that will do it.
+/// Counts a change of names and queues the analysis, if there is anything to analyse; returns the job that will do it.
 pub(crate) async fn enqueue(call: &Call, tx: &mut Tx) -> Result<Option<JobRecord>> {
     let scope = call.scope()?;
+    projects::count_change_of_names(tx, scope).await?;
     if !prompts::exist(tx, scope).await? {
         return Ok(None);
     }
@@ -42,7 +46,7 @@ async fn carry_out(job: &JobContext) -> Result<Value, JobError> {
         let brands = TrackedBrands::load(&mut tx, scope, &project).await?;
         (Arc::new(brands), prompts::list_outlines(&mut tx, scope).await?)
     };
-    let (mut count, total) = (0, prompts.len());
+    let (mut sum, total) = (AnalysisCounts::default(), prompts.len());
     for prompt in prompts {
         // Answers that come meanwhile make the result old; it is then computed again.
         loop {
@@ -51,15 +55,16 @@ async fn carry_out(job: &JobContext) -> Result<Value, JobError> {
             let analysed =
                 tokio::task::spawn_blocking(move || reanalysis::analyse_prompt(&brands, &outline, found));
             let analysed = analysed.await.map_err(|e| defect("analysis of answers", e))??;
-            let read = analysed.answers();
+            let counts = analysed.counts();
             let is_saved = job
                 .write_fenced(move |tx, scope| Box::pin(reanalysis::save(tx, scope, analysed)))
                 .await?;
             if is_saved {
-                count += read;
+                sum.analysed += counts.analysed;
+                sum.without_text += counts.without_text;
                 break;
             }
         }
     }
-    Ok(json!({ "prompts": total, "answers": count }))
+    Ok(json!({ "prompts": total, "answers": sum.analysed, "answersWithoutText": sum.without_text }))
 }

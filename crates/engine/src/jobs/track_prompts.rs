@@ -15,10 +15,11 @@ use futures_util::{
 };
 use searchwright_contract::{
     Clock, Code, Instant, Problem,
+    answers::Engine,
     events::{EventType, MentionData, RunData},
     ids::{JobId, PromptId, RunId},
     prompts::Prompt,
-    runs::{MissReason, Run, RunOutcome, RunStatus},
+    runs::{MissReason, Run, RunOutcome, RunStatus, RunTrigger},
 };
 use searchwright_providers::AnswerEngine;
 use searchwright_store::{
@@ -33,7 +34,7 @@ use searchwright_store::{
 use searchwright_tracking::{
     MAX_ANSWERS, ProjectDays, RunBudget, RunMentions, TrackedBrands,
     engines::{contract_engine, contract_surface},
-    mention_change,
+    is_for, mention_change,
 };
 use serde_json::{Value, json};
 
@@ -138,7 +139,11 @@ async fn ask_engine(context: &RunContext, engine: &dyn AnswerEngine) -> Result<(
     let is_last = context.job.leased.attempt >= MAX_ATTEMPTS;
     let is_late = AtomicBool::new(false);
     let mut questions = Vec::new();
-    for prompt in &context.prompts {
+    for prompt in context
+        .prompts
+        .iter()
+        .filter(|prompt| is_asked(context, prompt, outcome.engine))
+    {
         questions.extend((0..u32::from(context.run.run.samples)).map(|sample| RunQuestion {
             engine,
             prompt,
@@ -168,6 +173,11 @@ async fn ask_engine(context: &RunContext, engine: &dyn AnswerEngine) -> Result<(
     }
     mentions(context, &outcome).await?.describe(&mut outcome);
     Ok((outcome, false))
+}
+
+/// Returns whether a run puts a prompt to an engine. A caller has named the engines; a schedule keeps to those of each prompt.
+fn is_asked(context: &RunContext, prompt: &Prompt, engine: Engine) -> bool {
+    context.run.run.trigger != RunTrigger::Scheduled || is_for(prompt, engine)
 }
 
 /// Asks a question, unless its engine is not available: that is left alone until the next attempt.

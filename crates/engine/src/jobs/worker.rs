@@ -18,6 +18,7 @@ use crate::{
     audits::{AuditFailure, CrawlSettings},
     failure::Result,
     posts::schedule::publish_all_due,
+    schedules,
     webhooks::Sender,
 };
 
@@ -68,6 +69,8 @@ impl Worker {
     /// Runs jobs until `stop`, then releases unfinished jobs to the queue and returns.
     pub async fn run(self, stop: CancellationToken) {
         let sending = tokio::spawn(self.sender.clone().run(stop.clone()));
+        // beside the jobs, so that neither waits for the other
+        let ticking = tokio::spawn(schedules::run(self.engine.clone(), self.owner, stop.clone()));
         let mut running = JoinSet::new();
         let mut tick = tokio::time::interval(POLL_INTERVAL);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -88,6 +91,9 @@ impl Worker {
         while running.join_next().await.is_some() {}
         if let Err(error) = sending.await {
             tracing::error!(%error, "the sender of webhooks ended");
+        }
+        if let Err(error) = ticking.await {
+            tracing::error!(%error, "the ticks of the schedules ended");
         }
     }
 

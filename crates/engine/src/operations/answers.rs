@@ -14,6 +14,7 @@ use searchwright_store::{
 use searchwright_tracking::{
     ProjectDays, TrackedBrands,
     recording::{self, NewAnswer, SeriesKey},
+    require_active,
 };
 
 use crate::{
@@ -68,18 +69,16 @@ impl Handle<ImportAnswers> for Engine {
         Ok(Prepared::Answers(Box::new(analysed)))
     }
 
-    async fn handle(call: &Call, tx: &mut Tx, _: ImportAnswers) -> Result<ImportedAnswers> {
+    async fn handle(call: &Call, tx: &mut Tx, operation: ImportAnswers) -> Result<ImportedAnswers> {
         let Prepared::Answers(analysed) = &call.prepared else {
             return Err(defect("answers", "they were not analysed"));
         };
-        recording::store(tx, call.scope()?, analysed, call.now).await?;
+        let scope = call.scope()?;
+        let id: PromptId = call.child(RecordKind::Prompt, &operation.prompt_id)?;
+        require_active(&prompts::get(tx, scope, id).await?)?;
+        let stored = recording::store(tx, scope, analysed, call.now).await?;
         Ok(ImportedAnswers {
-            data: analysed
-                .answers()
-                .iter()
-                .cloned()
-                .map(EngineAnswer::from)
-                .collect(),
+            data: stored.answers().iter().cloned().map(EngineAnswer::from).collect(),
         })
     }
 }

@@ -1,38 +1,31 @@
 //! Audits: starting them, following them, stopping them. The work itself is `audits/audit.rs`.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use searchwright_contract::{
     Code, List, Problem, Scope,
     actions::{AllowedActions, Permission},
     audits::{
-        Audit, AuditConfig, AuditStarted, AuditTrend, CancelAudit, GetAudit, GetCurrentAudit, ListAudits,
-        StartAudit,
+        Audit, AuditConfig, AuditStarted, AuditTrend, AuditTrigger, CancelAudit, GetAudit, GetCurrentAudit,
+        ListAudits, StartAudit,
     },
     ids::AuditId,
-    usage::Metric,
 };
-use searchwright_site::{checks, score, url_key::NORMALIZATION_VERSION};
+use searchwright_site::score;
 use searchwright_store::{
     Tx,
     access::{ProjectScope, RecordKind},
-    audits, jobs, projects, usage,
+    audits, jobs, projects,
 };
 
 use super::jobs::with_actions as job_with_actions;
 use crate::{
     Engine,
     call::{Call, fault, limit},
-    domain::start_url,
     endpoint::Handle,
     failure::{Result, defect},
-    jobs::Job,
+    starts::{AuditOrder, DEFAULT_MAX_DEPTH, DEFAULT_MAX_PAGES, QueuedAudit, start_audit},
 };
-
-/// Pages fetched unless the caller names another limit.
-const DEFAULT_MAX_PAGES: u32 = 10_000;
-/// Clicks followed unless the caller names another limit.
-const DEFAULT_MAX_DEPTH: u16 = 20;
 
 fn with_actions(call: &Call, mut audit: Audit) -> Audit {
     audit.band = audit.health_score.map(|s| score::band(s).to_owned());
@@ -143,13 +136,9 @@ impl Handle<StartAudit> for Engine {
             });
         }
         keep_distance(call, tx, scope).await?;
-        usage::consume(tx, scope, Metric::Audits, 1, call.now).await??;
-        let access = call.project()?;
-        let (audit_id, job_id) = (call.engine.clock.id(), call.engine.clock.id());
-        let new = audits::NewAudit {
-            id: audit_id,
-            job_id,
-            start_url: start_url(&access.project.domain),
+        let order = AuditOrder {
+            domain: &call.project()?.project.domain,
+            trigger: AuditTrigger::Manual,
             config: AuditConfig {
                 max_pages: operation.max_pages.unwrap_or(DEFAULT_MAX_PAGES),
                 max_depth: operation.max_depth.unwrap_or(DEFAULT_MAX_DEPTH),
@@ -157,17 +146,8 @@ impl Handle<StartAudit> for Engine {
                 exclude: operation.exclude.unwrap_or_default(),
                 include_subdomains: operation.include_subdomains.unwrap_or_default(),
             },
-            ruleset_version: checks::RULESET_VERSION,
-            normalization_version: NORMALIZATION_VERSION,
         };
-        let audit = audits::create(tx, scope, new, call.now).await?;
-        let links = BTreeMap::from([(
-            "audit".to_owned(),
-            format!("/projects/{}/audits/{audit_id}", scope.project()),
-        )]);
-        let job = Job::Audit { audit_id }
-            .enqueue(tx, scope, job_id, links, call.now)
-            .await?;
+        let QueuedAudit { audit, job } = start_audit(&call.engine, tx, scope, order, call.now).await?;
         Ok(AuditStarted {
             job: job_with_actions(call, job),
             audit: with_actions(call, audit),

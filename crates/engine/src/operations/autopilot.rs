@@ -1,18 +1,81 @@
-//! Settings of the autopilot.
+//! Settings of the autopilot, its slots and its runs. What it does at its slots is `autopilot.rs` of the engine.
 
+use jiff::{
+    civil::{Date, Time},
+    tz::TimeZone,
+};
+use searchwright_autopilot::slots::Slot;
 use searchwright_contract::{
-    Code, Patch, Problem, Scope,
+    Code, List, Patch, Problem, Scope,
     actions::{AllowedActions, Permission},
-    autopilot::{Autopilot, GetAutopilot, UpdateAutopilot, Weekday},
+    autopilot::{
+        Autopilot, AutopilotMode, AutopilotOutcome, AutopilotRun, GetAutopilot, ListAutopilotRuns,
+        PreviewAutopilot, PreviewSlot, SlotPreview, TimeOfDay, UpdateAutopilot, Weekday, WeekdayInputs,
+    },
+    events::EventType,
+    ids::AutopilotRunId,
+    posts::PostStatus,
 };
 use searchwright_store::{
-    Tx,
-    autopilot::{self, StoredAutopilot},
-    keywords, projects,
+    Tx, autopilot, autopilot_runs, keywords, posts, projects,
+    schedules::{self, ScheduleTimes},
 };
+use searchwright_writing::transitions::Actor;
 
 use super::items::{changed_meanwhile, refuse};
-use crate::{Engine, call::Call, connections, endpoint::Handle, failure::Result};
+use crate::{
+    Engine,
+    autopilot::{AutopilotState, approvals::make_void, pause, volume_limit},
+    call::{Call, fault, limit},
+    connections,
+    endpoint::Handle,
+    failure::Result,
+    posts::{advance, announce, facts, follow},
+    schedules::slot_rule,
+};
+
+/// Slots of a preview unless the caller names another number.
+const DEFAULT_SLOTS: u8 = 10;
+/// Posts of one local day.
+const MAX_POSTS_PER_DAY: u8 = 1;
+
+/// Times of a request; absent ones stay as they are.
+struct TimesEdit {
+    interval_days: Option<u8>,
+    weekdays: Patch<WeekdayInputs>,
+    time: Option<String>,
+    timezone: Patch<String>,
+}
+
+impl TimesEdit {
+    /// Writes the times that are given, or names what is wrong with them.
+    fn apply(self, times: &mut ScheduleTimes) -> Result<()> {
+        match self.weekdays {
+            Patch::Absent => {}
+            Patch::Null => times.weekdays = None,
+            Patch::Value(inputs) => match inputs.weekdays("/publish_weekdays") {
+                Ok(weekdays) => times.weekdays = Some(weekdays),
+                Err(faults) => refuse(faults)?,
+            },
+        }
+        times.interval_days = self.interval_days.unwrap_or(times.interval_days);
+        if let Some(text) = self.time {
+            let time: TimeOfDay = text
+                .parse()
+                .map_err(|why: &str| fault("/publish_time", "not_a_time", why))?;
+            times.time = Time::new(time.hour, time.minute, 0, 0)
+                .map_err(|_| fault("/publish_time", "not_a_time", "is not a time such as 09:00"))?;
+        }
+        if let Patch::Value(name) = &self.timezone
+            && TimeZone::get(name).is_err()
+        {
+            let why = "is not the IANA name of a time zone, such as Europe/Berlin or UTC";
+            return Err(fault("/timezone", "unknown_time_zone", why));
+        }
+        times.timezone = self.timezone.apply(times.timezone.take());
+        Ok(())
+    }
+}
 
 /// A condition for enabling the autopilot.
 #[derive(Clone, Copy, Debug)]
@@ -82,7 +145,14 @@ fn cannot_enable(missing: &[EnableCondition]) -> Problem {
     .with("missing", words)
 }
 
-fn to_record(call: &Call, missing: &[EnableCondition], stored: Option<StoredAutopilot>) -> Result<Autopilot> {
+/// Returns the settings as they are answered.
+async fn to_record(
+    call: &Call,
+    tx: &mut Tx,
+    missing: &[EnableCondition],
+    state: AutopilotState,
+) -> Result<Autopilot> {
+    let scope = call.scope()?;
     let update = call.permission(Scope::AutopilotWrite);
     let enable = match update {
         Permission::Yes(true) if !missing.is_empty() => Permission::no(
@@ -91,19 +161,39 @@ fn to_record(call: &Call, missing: &[EnableCondition], stored: Option<StoredAuto
         ),
         _ => update.clone(),
     };
-    let (settings, version, updated_at) = match stored {
-        Some(stored) => (stored.settings, stored.version, Some(stored.updated_at)),
-        None => Default::default(),
-    };
-    let weekdays = settings.publish_weekdays.as_deref();
+    let AutopilotState {
+        settings,
+        schedule,
+        zone,
+        ..
+    } = state;
+    let weekdays = schedule.times.weekdays.as_deref();
     Ok(Autopilot {
-        project_id: call.scope()?.project().into(),
-        enabled: settings.enabled,
-        publish_interval_days: settings.publish_interval_days,
+        project_id: scope.project().into(),
+        enabled: schedule.enabled,
+        publish_interval_days: schedule.times.interval_days,
         publish_weekdays: weekdays.map(|days| days.iter().map(|day| day.number()).collect()),
         publish_weekday_names: weekdays.unwrap_or(Weekday::ALL).to_vec(),
-        version,
-        updated_at,
+        publish_time: schedule.times.time.strftime("%H:%M").to_string(),
+        timezone: zone,
+        mode: settings.mode,
+        auto_publish: settings.mode == AutopilotMode::Auto,
+        hold_hours: settings.hold_hours,
+        lead_days: settings.lead_days,
+        min_score: settings.min_score,
+        max_posts_per_day: MAX_POSTS_PER_DAY,
+        monthly_cap: settings.monthly_cap,
+        reviewer_other_than_author: settings.reviewer_other_than_author,
+        draft_only: settings.draft_only,
+        paused_until: settings.paused_until.filter(|until| *until > call.now),
+        paused_reason: settings.pause.as_ref().map(|pause| pause.reason),
+        paused_detail: settings.pause.map(|pause| pause.detail),
+        consecutive_failures: pause::consecutive_failures(tx, scope, settings.resumed_at).await?,
+        next_publish_at: schedule.plan.map(|plan| plan.at),
+        last_publish_at: autopilot_runs::find_last_publication(tx, scope).await?,
+        overdue: autopilot_runs::list_overdue(tx, scope, call.now).await?,
+        version: schedule.version,
+        updated_at: schedule.updated_at,
         allowed_actions: AllowedActions::default()
             .with("update", update)
             .with("enable", enable),
@@ -112,9 +202,9 @@ fn to_record(call: &Call, missing: &[EnableCondition], stored: Option<StoredAuto
 
 impl Handle<GetAutopilot> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, _: GetAutopilot) -> Result<Autopilot> {
-        let stored = autopilot::find(tx, call.scope()?).await?;
+        let state = AutopilotState::load(tx, call.scope()?).await?;
         let missing = list_missing(call, tx).await?;
-        to_record(call, &missing, stored)
+        to_record(call, tx, &missing, state).await
     }
 }
 
@@ -122,28 +212,170 @@ impl Handle<UpdateAutopilot> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: UpdateAutopilot) -> Result<Autopilot> {
         let scope = call.scope()?;
         projects::lock(tx, scope).await?;
-        let stored = autopilot::find(tx, scope).await?;
-        let (mut settings, version) = stored.map_or_else(Default::default, |s| (s.settings, s.version));
-        call.check_match(scope.project(), version)?;
-        match operation.publish_weekdays {
-            Patch::Absent => {}
-            Patch::Null => settings.publish_weekdays = None,
-            Patch::Value(inputs) => match inputs.weekdays("/publish_weekdays") {
-                Ok(weekdays) => settings.publish_weekdays = Some(weekdays),
-                Err(faults) => refuse(faults)?,
-            },
+        let mut state = AutopilotState::load(tx, scope).await?;
+        call.check_match(scope.project(), state.schedule.version)?;
+        let times = TimesEdit {
+            interval_days: operation.publish_interval_days,
+            weekdays: operation.publish_weekdays,
+            time: operation.publish_time,
+            timezone: operation.timezone,
+        };
+        times.apply(&mut state.schedule.times)?;
+        let settings = &mut state.settings;
+        settings.mode = match (operation.mode, operation.auto_publish) {
+            (Some(mode), Some(auto)) if auto != (mode == AutopilotMode::Auto) => {
+                return Err(fault(
+                    "/auto_publish",
+                    "contradicts_mode",
+                    "says something else than mode; send one of them",
+                ));
+            }
+            (Some(mode), _) => mode,
+            (None, Some(true)) => AutopilotMode::Auto,
+            (None, Some(false)) => AutopilotMode::Review,
+            (None, None) => settings.mode,
+        };
+        settings.hold_hours = operation.hold_hours.unwrap_or(settings.hold_hours);
+        settings.lead_days = operation.lead_days.unwrap_or(settings.lead_days);
+        settings.min_score = operation.min_score.unwrap_or(settings.min_score);
+        settings.reviewer_other_than_author = operation
+            .reviewer_other_than_author
+            .unwrap_or(settings.reviewer_other_than_author);
+        settings.draft_only = operation.draft_only.unwrap_or(settings.draft_only);
+        if let Patch::Value(until) = operation.paused_until
+            && until <= call.now
+        {
+            return Err(fault(
+                "/paused_until",
+                "not_in_the_future",
+                "has to be in the future",
+            ));
         }
-        if let Some(days) = operation.publish_interval_days {
-            settings.publish_interval_days = days;
+        settings.paused_until = operation.paused_until.apply(settings.paused_until);
+        if let Some(cap) = operation.monthly_cap {
+            let known = volume_limit(tx, scope, &state.rule, call.now).await?;
+            if let Some(limit) = known.filter(|limit| u32::from(cap) > *limit) {
+                let why = format!(
+                    "is {cap}, and the site published at most {} posts in one month of the last six: at most three times as many, {limit}, are allowed",
+                    limit / searchwright_autopilot::limits::MAX_GROWTH
+                );
+                return Err(fault("/monthly_cap", "volume_limit", why));
+            }
+            state.settings.monthly_cap = cap;
         }
         let missing = list_missing(call, tx).await?;
-        if operation.enabled == Some(true) && !missing.is_empty() {
+        let was_enabled = state.schedule.enabled;
+        if operation.enabled == Some(true) && !was_enabled && !missing.is_empty() {
             return Err(cannot_enable(&missing).into());
         }
-        settings.enabled = operation.enabled.unwrap_or(settings.enabled);
-        let written = autopilot::set(tx, scope, &settings, version, call.now)
+        state.schedule.enabled = operation.enabled.unwrap_or(was_enabled);
+        if operation.enabled == Some(true) && (state.settings.pause.is_some() || !was_enabled) {
+            state.settings.pause = None;
+            state.settings.resumed_at = Some(call.now);
+        }
+        let project = projects::get(tx, scope).await?;
+        state.rule = slot_rule(&state.schedule.times, &project.timezone)?;
+        state.schedule.plan = state.plan(tx, scope, state.plan_from(call.now), call.now).await?;
+        autopilot::set(tx, scope, &state.settings).await?;
+        schedules::change(tx, scope, &state.schedule, call.now)
             .await
             .map_err(changed_meanwhile)?;
-        to_record(call, &missing, Some(written))
+        if was_enabled && !state.schedule.enabled {
+            cancel_runs(call, tx).await?;
+        }
+        let state = AutopilotState::load(tx, scope).await?;
+        to_record(call, tx, &missing, state).await
+    }
+}
+
+/// Cancels what is under way. Posts keep their text; what is at a provider stays there.
+async fn cancel_runs(call: &Call, tx: &mut Tx) -> Result<()> {
+    let scope = call.scope()?;
+    for mut run in autopilot_runs::list_open(tx, scope).await? {
+        if let Some(post) = run.post_id {
+            let mut record = posts::get(tx, scope, post).await?;
+            let old = record.post.summary.clone();
+            match old.status {
+                // it is at the provider, or on its way there
+                PostStatus::Publishing | PostStatus::Published => continue,
+                PostStatus::Queued | PostStatus::Generating => {
+                    if let Some(job) = record.job {
+                        super::jobs::cancel(call, tx, job).await?;
+                    }
+                }
+                PostStatus::Scheduled => {
+                    let known = facts(&old, &record.post.findings.warnings, call.now);
+                    advance(&mut record, PostStatus::Review, Actor::Patch, &known, call.now)?;
+                    let written = posts::update(tx, scope, &record, call.now).await?;
+                    follow(tx, scope, Some(&old), &written.post.summary, call.now).await?;
+                    let (event, kind) = (call.engine.clock.id(), EventType::PostUpdated);
+                    announce(tx, scope, event, kind, &written.post.summary, call.now).await?;
+                }
+                _ => {}
+            }
+            make_void(tx, scope, post).await?;
+        }
+        run.outcome = AutopilotOutcome::Canceled;
+        run.detail = Some("the autopilot was turned off".to_owned());
+        (run.finished_at, run.updated_at) = (Some(call.now), call.now);
+        autopilot_runs::update(tx, scope, &run).await?;
+    }
+    Ok(())
+}
+
+fn preview_slot(slot: &Slot) -> PreviewSlot {
+    PreviewSlot {
+        local_date: slot.date.to_string(),
+        local_time: slot.time.strftime("%H:%M").to_string(),
+        at: slot.at,
+    }
+}
+
+impl Handle<PreviewAutopilot> for Engine {
+    async fn handle(call: &Call, tx: &mut Tx, operation: PreviewAutopilot) -> Result<SlotPreview> {
+        let scope = call.scope()?;
+        let mut state = AutopilotState::load(tx, scope).await?;
+        let times = TimesEdit {
+            interval_days: operation.publish_interval_days,
+            weekdays: operation.publish_weekdays,
+            time: operation.publish_time,
+            timezone: operation.timezone,
+        };
+        times.apply(&mut state.schedule.times)?;
+        let project = projects::get(tx, scope).await?;
+        let rule = slot_rule(&state.schedule.times, &project.timezone)?;
+        let last = match operation.last_publish_date {
+            Some(text) => {
+                let parsed = text.parse::<Date>().ok().filter(|date| date.to_string() == text);
+                let wrong = || {
+                    fault(
+                        "/last_publish_date",
+                        "not_a_day",
+                        "is not a day such as 2026-11-28",
+                    )
+                };
+                Some(parsed.ok_or_else(wrong)?)
+            }
+            None => {
+                let used = autopilot_runs::list_dates(tx, scope).await?;
+                used.iter().filter(|used| used.counts).map(|used| used.date).max()
+            }
+        };
+        let paused_until = operation.paused_until.apply(state.settings.paused_until);
+        let after = operation.after.unwrap_or(call.now);
+        let after = paused_until.map_or(after, |until| after.max(until));
+        let slots = rule.preview(after, last, operation.count.unwrap_or(DEFAULT_SLOTS).into());
+        Ok(SlotPreview {
+            slots: slots.iter().map(preview_slot).collect(),
+        })
+    }
+}
+
+impl Handle<ListAutopilotRuns> for Engine {
+    async fn handle(call: &Call, tx: &mut Tx, operation: ListAutopilotRuns) -> Result<List<AutopilotRun>> {
+        let limit = limit(operation.limit);
+        let before: Option<AutopilotRunId> = call.after(&operation, operation.cursor.as_deref())?;
+        let rows = autopilot_runs::list(tx, call.scope()?, operation.outcome, before, limit + 1).await?;
+        call.page(&operation, limit, rows, |last| last.id)
     }
 }

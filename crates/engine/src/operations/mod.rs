@@ -2,6 +2,7 @@
 
 mod activity;
 mod answers;
+mod approvals;
 mod audits;
 mod autopilot;
 mod brand;
@@ -35,6 +36,9 @@ mod publishing;
 mod rechecks;
 mod reports;
 mod runs;
+mod schedules;
 mod usage;
 mod visibility;
 mod webhooks;
+
+pub(crate) use keyword_generation::BUILT_IN;

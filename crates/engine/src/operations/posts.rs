@@ -6,13 +6,9 @@ mod revisions;
 
 use searchwright_contract::{
     Code, List, Patch, Problem,
-    actions::AllowedActions,
     events::EventType,
     ids::{KeywordId, PostId},
-    posts::{
-        CreatePost, GetPost, ListPosts, Post, PostDetails, PostFindings, PostOrigin, PostStatus, PostSummary,
-        UpdatePost,
-    },
+    posts::{CreatePost, GetPost, ListPosts, Post, PostOrigin, PostStatus, PostSummary, UpdatePost},
 };
 use searchwright_keywords::normalize;
 use searchwright_store::{
@@ -20,10 +16,7 @@ use searchwright_store::{
     posts::{self, PostQuery, PostRecord},
     projects,
 };
-use searchwright_writing::{
-    slug::{slugify, unique},
-    transitions::{Actor, Effect, Facts},
-};
+use searchwright_writing::transitions::{Actor, Effect, Facts};
 
 use self::{
     edit::{Edit, edit, given},
@@ -31,20 +24,20 @@ use self::{
 };
 use crate::{
     Engine,
+    autopilot::approvals::refuse_unapproved,
     call::{Call, fault, limit},
     connections::list_ready,
     endpoint::Handle,
     failure::Result,
     posts::{
-        Site, actions, advance, announce, facts, follow,
+        Site, actions, advance, announce,
+        draft::{new_draft, set_free_slug},
+        facts, follow,
         schedule::connection_for_schedule,
         settle,
         sources::{UNVERIFIED, accept},
     },
 };
-
-/// Bytes by which slugs are looked up whose number is to be found: less than any number takes off the end.
-const SLUG_START: usize = 50;
 
 fn site(call: &Call) -> Result<Site> {
     let project = &call.project()?.project;
@@ -167,55 +160,13 @@ impl Handle<CreatePost> for Engine {
         }
         projects::lock(tx, scope).await?;
         let edit = edit!(operation, given);
-        let mut record = PostRecord {
-            post: Post {
-                summary: PostSummary {
-                    id: call.engine.clock.id(),
-                    title: None,
-                    slug: String::new(),
-                    status: PostStatus::Draft,
-                    keyword_id: None,
-                    keyword: None,
-                    language: access.language.clone(),
-                    origin: PostOrigin::Api,
-                    word_count: 0,
-                    reading_time_minutes: 0,
-                    seo_score: None,
-                    has_unpublished_changes: false,
-                    scheduled_at: None,
-                    published_at: None,
-                    published_url: None,
-                    is_live: false,
-                    publication_state: None,
-                    failure: None,
-                    archived_at: None,
-                    version: 1,
-                    created_at: call.now,
-                    updated_at: call.now,
-                    allowed_actions: AllowedActions::default(),
-                },
-                content: String::new(),
-                content_html: String::new(),
-                details: PostDetails::default(),
-                findings: PostFindings::default(),
-                generation: None,
-                publications: Vec::new(),
-            },
-            title_key: String::new(),
-            content_hash: Vec::new(),
-            published_hash: None,
-            job: None,
-        };
+        let id = call.engine.clock.id();
+        let mut record = new_draft(id, &access.language, PostOrigin::Api, call.now);
         edit.apply(call, tx, &mut record).await?;
-        let summary = &mut record.post.summary;
-        if summary.slug.is_empty() {
-            let named = summary.title.as_deref().or(summary.keyword.as_deref());
-            let slug =
-                slugify(named.unwrap_or_default(), &summary.language).unwrap_or_else(|| "post".to_owned());
-            let taken = posts::list_slugs(tx, scope, &slug[..slug.len().min(SLUG_START)]).await?;
-            summary.slug = unique(&slug, |slug| taken.iter().any(|taken| taken == slug));
+        if record.post.summary.slug.is_empty() {
+            set_free_slug(tx, scope, &mut record).await?;
         } else {
-            refuse_taken(call, tx, &summary.slug, summary.id).await?;
+            refuse_taken(call, tx, &record.post.summary.slug, id).await?;
         }
         settle(tx, scope, &mut record, &site(call)?, true, call.now).await?;
         let created = posts::create(tx, scope, &record, call.now).await?;
@@ -308,6 +259,9 @@ impl Handle<UpdatePost> for Engine {
             {
                 // Said now, not at its time, when nobody looks.
                 return Err(fault("/status", "provider_required", why));
+            }
+            if to == PostStatus::Scheduled {
+                refuse_unapproved(&call.engine, tx, scope, &record).await?;
             }
             if effects.contains(&Effect::CancelJob)
                 && let Some(job) = record.job

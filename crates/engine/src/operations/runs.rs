@@ -1,6 +1,6 @@
 //! Runs of prompts. The work itself is `jobs/track_prompts.rs`.
 
-use std::{collections::BTreeMap, fmt::Write as _};
+use std::fmt::Write as _;
 
 use searchwright_contract::{
     List, Problem,
@@ -21,7 +21,7 @@ use crate::{
     call::{Call, Prepared, limit},
     endpoint::Handle,
     failure::{Result, defect},
-    jobs::Job,
+    starts::start_run,
 };
 
 /// Time within which an equal call gets the same run.
@@ -74,20 +74,9 @@ impl Handle<TrackPrompt> for Engine {
             started.already_running = true;
             return Ok(started);
         }
-        let (run, job) = (call.engine.clock.id::<RunId>(), call.engine.clock.id());
-        let work = Job::TrackPrompts {
-            run_id: run,
-            answers: u32::from(samples) * plan.ways,
-        };
-        work.count(tx, scope, call.now).await?;
-        let links = BTreeMap::from([(
-            "run".to_owned(),
-            format!("/projects/{}/visibility/runs/{run}", scope.project()),
-        )]);
-        let queued = work.enqueue(tx, scope, job, links, call.now).await?;
         let new = NewRun {
-            id: run,
-            job,
+            id: call.engine.clock.id(),
+            job: call.engine.clock.id(),
             request,
             trigger: RunTrigger::Manual,
             prompts: vec![prompt],
@@ -98,8 +87,10 @@ impl Handle<TrackPrompt> for Engine {
             max_cost_micros: operation.max_cost.map(|usd| (usd * 1e6).round() as i64),
             requested_by: Some(call.credential.name().to_owned()),
         };
-        started.run = Some(answer_runs::create(tx, scope, new, call.now).await?.run);
-        started.job = Some(job_with_actions(call, queued));
+        let answers = u32::from(samples) * plan.ways;
+        let queued = start_run(tx, scope, new, answers, call.now).await?;
+        started.run = Some(queued.run);
+        started.job = Some(job_with_actions(call, queued.job));
         Ok(started)
     }
 }

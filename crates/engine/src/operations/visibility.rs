@@ -7,18 +7,31 @@ use searchwright_contract::{
     visibility::{GetOverview, Overview},
 };
 use searchwright_store::Tx;
-use searchwright_tracking::{engine_status, opportunities, overview};
+use searchwright_tracking::{engine_status, opportunities::OpportunityData, overview::OverviewData};
 
 use crate::{
     Engine,
-    call::{Call, limit},
+    call::{Call, Prepared, limit},
     endpoint::Handle,
-    failure::Result,
+    failure::{Result, defect},
 };
 
 impl Handle<GetOverview> for Engine {
-    async fn handle(call: &Call, tx: &mut Tx, operation: GetOverview) -> Result<Overview> {
-        overview::overview(tx, call.scope()?, &operation, call.now).await
+    async fn prepare(call: &Call, operation: &GetOverview) -> Result<Prepared> {
+        let data = {
+            let mut tx = call.engine.db.read().await?;
+            OverviewData::load(&mut tx, call.scope()?, operation.clone(), call.now).await?
+        };
+        let computed = tokio::task::spawn_blocking(move || data.compute());
+        let computed = computed.await.map_err(|e| defect("overview", e))??;
+        Ok(Prepared::Overview(Box::new(computed)))
+    }
+
+    async fn handle(call: &Call, _: &mut Tx, _: GetOverview) -> Result<Overview> {
+        let Prepared::Overview(computed) = &call.prepared else {
+            return Err(defect("overview", "it was not computed"));
+        };
+        Ok(Overview::clone(computed))
     }
 }
 
@@ -40,10 +53,23 @@ fn place(entry: &Opportunity) -> (i64, String) {
 }
 
 impl Handle<ListOpportunities> for Engine {
-    async fn handle(call: &Call, tx: &mut Tx, operation: ListOpportunities) -> Result<List<Opportunity>> {
+    async fn prepare(call: &Call, operation: &ListOpportunities) -> Result<Prepared> {
+        let data = {
+            let mut tx = call.engine.db.read().await?;
+            OpportunityData::load(&mut tx, call.scope()?, operation.kind, call.now).await?
+        };
+        let computed = tokio::task::spawn_blocking(move || data.compute());
+        let computed = computed.await.map_err(|e| defect("opportunities", e))??;
+        Ok(Prepared::Opportunities(computed))
+    }
+
+    async fn handle(call: &Call, _: &mut Tx, operation: ListOpportunities) -> Result<List<Opportunity>> {
+        let Prepared::Opportunities(computed) = &call.prepared else {
+            return Err(defect("opportunities", "they were not computed"));
+        };
         let limit = limit(operation.limit);
         let after: Option<(i64, String)> = call.after(&operation, operation.cursor.as_deref())?;
-        let mut rows = opportunities::list(tx, call.scope()?, operation.kind, call.now).await?;
+        let mut rows = computed.clone();
         if let Some((score, id)) = after {
             rows.retain(|entry| {
                 let entry = place(entry);

@@ -18,7 +18,12 @@ use super::{
     attempts::{AttemptOrder, LIVE, begin_attempt},
     facts, follow,
 };
-use crate::{Engine, connections::list_ready, failure::Result};
+use crate::{
+    Engine,
+    autopilot::clearance::{Clearance, clear},
+    connections::list_ready,
+    failure::Result,
+};
 
 /// Scheduled posts that are published at a time, those of many projects before many of one.
 const MAX_DUE: u32 = 100;
@@ -61,6 +66,20 @@ async fn publish_due(
     }
     let connection = connection_for_schedule(tx, scope, id).await?;
     let old = record.post.clone();
+    let clearance = clear(engine, tx, scope, &record, connection.as_ref().ok(), now).await?;
+    let aim = match clearance {
+        None => LIVE,
+        Some(Clearance::Go(aim)) => aim,
+        Some(Clearance::Back(_)) => {
+            let known = facts(&old.summary, &old.findings.warnings, now);
+            advance(&mut record, PostStatus::Review, Actor::Patch, &known, now)?;
+            return finish_scheduled(engine, tx, scope, record, &old, None, now).await;
+        }
+        Some(Clearance::Later(at)) => {
+            record.post.summary.scheduled_at = Some(at);
+            return finish_scheduled(engine, tx, scope, record, &old, None, now).await;
+        }
+    };
     let facts = Facts {
         is_integration_ready: connection.is_ok(),
         ..facts(&old.summary, &old.findings.warnings, now)
@@ -69,11 +88,15 @@ async fn publish_due(
     let why = match (moved, connection) {
         (Ok(_), Ok(connection)) => {
             let order = AttemptOrder {
-                aim: LIVE,
+                aim,
                 force: false,
                 recreate: false,
                 at: (connection.id, connection.provider),
-                from: PostStatus::Draft,
+                from: if clearance.is_some() {
+                    PostStatus::Review
+                } else {
+                    PostStatus::Draft
+                },
             };
             begin_attempt(engine, tx, scope, &mut record, &order, now).await?;
             record.post.summary.scheduled_at = None;

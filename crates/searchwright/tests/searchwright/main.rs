@@ -16,4 +16,5 @@ mod profiles;
 mod providers;
 mod secrets;
 mod serving;
+mod visibility;
 mod webhooks;

@@ -2,6 +2,7 @@
 
 mod account;
 mod agents;
+mod approvals;
 mod connect;
 mod device;
 mod invitations;
@@ -56,7 +57,8 @@ pub(crate) fn routes(app: &App) -> Router<Arc<App>> {
         .route("/device", get(device::show).post(device::submit))
         .merge(account::routes())
         .merge(members::routes())
-        .merge(agents::routes());
+        .merge(agents::routes())
+        .merge(approvals::routes());
     if app.settings.is_insecure() {
         routes.layer(middleware::from_fn(page::warn_of_plain_http))
     } else {

@@ -71,6 +71,10 @@ impl<K: Hash + Eq> Limiter<K> {
             buckets.retain(|_, full_at| *full_at > now);
         }
         let full_at = buckets.entry(key).or_insert(now);
+        if *full_at > now + 2 * window {
+            // the clock was ahead; a client does not wait until it is there again
+            *full_at = now;
+        }
         let begin = (*full_at).max(now);
         let seconds = |micros: i64| u32::try_from((micros + 999_999) / 1_000_000).unwrap_or(u32::MAX);
         let wait = begin + step - (now + window);
@@ -120,6 +124,14 @@ mod tests {
         units: 300,
         window_millis: 60_000,
     };
+
+    #[test]
+    fn a_clock_that_is_set_back_locks_nobody_out() {
+        let limiter = Limiter::default();
+        let now = Instant::from_millis(1_000_000_000);
+        assert!(limiter.take("key", QUOTA, now).allowed);
+        assert!(limiter.take("key", QUOTA, now.plus_millis(-10 * 60_000)).allowed);
+    }
 
     #[test]
     fn a_burst_is_the_quota_and_waiting_as_told_succeeds() {

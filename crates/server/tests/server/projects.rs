@@ -164,10 +164,14 @@ async fn a_child_of_another_project_is_refused_and_an_unknown_one_is_not_found()
         };
         for unknown in [&Uuid::max().to_string(), "x", "-", "%00", "%zz", "1%2f..%2f2"] {
             let problem = call(unknown).await.refuses(404, "not_found");
-            assert_eq!(problem["resource"], child.trim_end_matches("Id"), "{endpoint:?}");
+            let resource = match child {
+                "kind" => "schedule",
+                child => child.trim_end_matches("Id"),
+            };
+            assert_eq!(problem["resource"], resource, "{endpoint:?}");
         }
-        // A provider is a word that every project knows.
-        if child == "provider" {
+        // A provider, and the kind of a schedule, is a word that every project knows.
+        if ["provider", "kind"].contains(&child) {
             continue;
         }
         let there = match child {

@@ -25,6 +25,12 @@ on_both!(
 pub async fn start(database: &str) -> (Bench, Blog) {
     let (blog, address) = Blog::start().await;
     let bench = working(database, &format!("\"publish={address}\"")).await;
+    connect_blog(&bench, &address).await;
+    (bench, blog)
+}
+
+/// Connects and maps a blog.
+pub async fn connect_blog(bench: &Bench, address: &std::net::SocketAddr) {
     let entered = BTreeMap::from([
         ("siteUrl".to_owned(), format!("http://{address}")),
         ("username".to_owned(), USER.to_owned()),
@@ -39,7 +45,6 @@ pub async fn start(database: &str) -> (Bench, Blog) {
         (200, &json!("ready")),
         "{mapped:?}"
     );
-    (bench, blog)
 }
 
 pub async fn working(database: &str, allow: &str) -> Bench {

@@ -289,6 +289,14 @@ async fn copied_answers_are_stored_all_or_none(database: &str) {
         step.iter()
             .any(|step| step["key"] == "first_run" && step["done"] == true)
     );
+    let path = format!("P/visibility/prompts/{id}");
+    for (status, expected) in [("archived", 409), ("active", 201)] {
+        assert_eq!(bench.patch(&path, json!({ "status": status })).await.status, 200);
+        let copied = copy(&bench, &id, json!([good])).await;
+        assert_eq!(copied.status, expected, "{status} {copied:?}");
+    }
+    let listed = bench.get(&format!("{path}/answers")).await.json();
+    assert_eq!(listed["data"].as_array().unwrap().len(), 3);
 }
 
 async fn change_of_names_counts_stored_answers_again(database: &str) {

@@ -12,16 +12,19 @@ use serde_json::{Value, json};
 use crate::{
     harness::{Answer, Bench},
     post_generation::until_ended,
+    visibility::settle,
 };
 
 on_both!(
     run_stores_answers_with_their_cost,
     estimates_and_limits_hold,
     failures_are_never_answers,
+    half_an_answer_and_a_huge_one_are_told_apart,
     precision_is_sampled_until_it_is_reached,
     changes_of_mentions_are_events,
     canceled_run_keeps_what_it_has,
     question_of_a_worker_that_died_is_not_repeated,
+    answer_to_a_question_from_before_a_change_of_names_has_the_new_ones,
 );
 
 const LIKED: &str =
@@ -29,11 +32,15 @@ const LIKED: &str =
 
 /// Questions that the engine received.
 #[derive(Clone, Debug, Default)]
-struct Asked(Arc<Mutex<Vec<String>>>);
+pub struct Asked {
+    questions: Arc<Mutex<Vec<String>>>,
+    /// Lets a question that waits be answered.
+    released: Arc<tokio::sync::Notify>,
+}
 
 impl Asked {
-    fn count(&self) -> usize {
-        self.0.lock().unwrap().len()
+    pub fn count(&self) -> usize {
+        self.questions.lock().unwrap().len()
     }
 }
 
@@ -48,7 +55,7 @@ async fn engine(State(asked): State<Asked>, request: Request) -> Response {
         "the prompt goes out alone: {body}"
     );
     let number = {
-        let mut asked = asked.0.lock().unwrap();
+        let mut asked = asked.questions.lock().unwrap();
         asked.push(question.clone());
         asked.iter().filter(|earlier| **earlier == question).count()
     };
@@ -59,7 +66,13 @@ async fn engine(State(asked): State<Asked>, request: Request) -> Response {
         () if has("broken") => {
             return ([("content-type", "application/json")], "{\"choices\":").into_response();
         }
+        () if has("torn") => return torn(),
+        () if has("huge") => return huge(),
         () if has("stuck") => std::future::pending().await,
+        () if has("waits") => {
+            asked.released.notified().await;
+            (LIKED, "stop")
+        }
         () if has("half") && number % 2 == 0 => ("Bolt Desks is a good choice.", "stop"),
         () if has("fades") && number > 1 => ("Bolt Desks is a good choice.", "stop"),
         () if has("filter") => ("", "content_filter"),
@@ -80,8 +93,27 @@ async fn engine(State(asked): State<Asked>, request: Request) -> Response {
     ([("content-type", "application/json")], answer.to_string()).into_response()
 }
 
+/// Half an answer, behind which the connection ends.
+fn torn() -> Response {
+    let half: Result<&str, std::io::Error> = Ok("{\"choices\":[{\"message\":{\"content\":\"Acme Desk is");
+    let end = Err(std::io::ErrorKind::ConnectionReset.into());
+    let body = axum::body::Body::from_stream(futures_util::stream::iter([half, end]));
+    ([("content-type", "application/json")], body).into_response()
+}
+
+/// Ten megabytes that name the brand at both ends.
+fn huge() -> Response {
+    let text = format!("Acme Desk {} Bolt Desks", "far and wide, ".repeat(750_000));
+    let answer = json!({
+        "model": "m-2026-10-01",
+        "choices": [{ "finish_reason": "stop", "message": { "role": "assistant", "content": text } }],
+        "usage": { "prompt_tokens": 10, "completion_tokens": 2_000_000, "total_tokens": 2_000_010 },
+    });
+    ([("content-type", "application/json")], answer.to_string()).into_response()
+}
+
 /// A project whose engine costs 1 and 4 US dollars for a million tokens, unless the price is unknown.
-async fn with_engine(database: &str, is_priced: bool) -> (Bench, Asked) {
+pub async fn with_engine(database: &str, is_priced: bool) -> (Bench, Asked) {
     with_workers(database, is_priced, 1).await
 }
 
@@ -355,6 +387,39 @@ async fn failures_are_never_answers(database: &str) {
     assert_eq!(overview["kpis"]["mentionRate"]["denominator"], 1.0);
 }
 
+async fn half_an_answer_and_a_huge_one_are_told_apart(database: &str) {
+    let (bench, asked) = with_engine(database, true).await;
+    let torn = prompt(&bench, "Is it torn?").await;
+    let ended = run(&bench, &torn, json!({})).await;
+    let outcome = &ended["outcomes"][0];
+    assert_eq!(
+        (&ended["status"], &outcome["reason"], &outcome["missing"]),
+        (&json!("failed"), &json!("uncertain"), &json!(1)),
+        "half an answer may have been charged for: {ended}"
+    );
+    assert_eq!((asked.count(), answers(&bench, &torn).await.len()), (1, 0));
+    let overview = bench.get("P/visibility/overview?period=7d").await.json();
+    assert_eq!(overview["kpis"]["mentionRate"]["value"], Value::Null);
+    let huge = prompt(&bench, "Is it huge?").await;
+    let ended = run(&bench, &huge, json!({})).await;
+    assert_eq!(ended["status"], "completed", "{ended}");
+    let answer = &answers(&bench, &huge).await[0];
+    assert!(answer["text"].as_str().unwrap().chars().count() <= 200_000);
+    let mentioned: Vec<&Value> = answer["mentions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|mention| &mention["brand"])
+        .collect();
+    assert_eq!(
+        (mentioned, &answer["status"]),
+        (vec![&json!("Acme Desk")], &json!("incomplete")),
+        "what is cut off is in no rate"
+    );
+    let overview = bench.get("P/visibility/overview?period=7d").await.json();
+    assert_eq!(overview["kpis"]["mentionRate"]["value"], Value::Null);
+}
+
 async fn precision_is_sampled_until_it_is_reached(database: &str) {
     let (bench, asked) = with_engine(database, true).await;
     let half = prompt(&bench, "Does half of the answers name it?").await;
@@ -471,6 +536,38 @@ async fn canceled_run_keeps_what_it_has(database: &str) {
         assert!(run["finishedAt"].is_string(), "{run}");
     }
     assert_eq!(asked.count(), 1);
+}
+
+async fn answer_to_a_question_from_before_a_change_of_names_has_the_new_ones(database: &str) {
+    let (bench, asked) = with_workers(database, true, 2).await;
+    let waits = prompt(&bench, "Which standing desk waits?").await;
+    let started = track(&bench, &waits, json!({})).await.json();
+    while asked.count() == 0 {
+        tokio::task::yield_now().await;
+    }
+    let renamed = json!({ "name": "Zenith", "domains": ["zenith.example"] });
+    assert_eq!(bench.patch("P/brand", renamed).await.status, 200);
+    settle(&bench).await;
+    asked.released.notify_one();
+    let job = until_ended(&bench, started["job"]["id"].as_str().unwrap()).await;
+    assert_eq!(job["status"], "succeeded", "{job}");
+    let answer = &answers(&bench, &waits).await[0];
+    let mentioned: Vec<&Value> = answer["mentions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|mention| &mention["brand"])
+        .collect();
+    assert_eq!(mentioned, ["Bolt Desks"], "{answer}");
+    assert_eq!(answer["citations"][0]["class"], "third_party");
+    let overview = bench.get("P/visibility/overview?period=7d").await.json();
+    let rate = &overview["kpis"]["mentionRate"];
+    assert_eq!(
+        (&rate["numerator"], &rate["denominator"]),
+        (&json!(0.0), &json!(1.0))
+    );
+    let run = get_run(&bench, &started).await;
+    assert_eq!(run["outcomes"][0]["mentionRate"]["value"], 0.0, "{run}");
 }
 
 async fn question_of_a_worker_that_died_is_not_repeated(database: &str) {

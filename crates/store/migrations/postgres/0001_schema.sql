@@ -49,6 +49,7 @@ CREATE TABLE projects (
   language TEXT NOT NULL,
   country TEXT NOT NULL, -- empty for all countries
   timezone TEXT NOT NULL,
+  names_version BIGINT NOT NULL DEFAULT 0, -- changes of the names that are looked for in answers
   version BIGINT NOT NULL,
   created_at TIMESTAMPTZ NOT NULL,
   updated_at TIMESTAMPTZ NOT NULL
@@ -823,6 +824,7 @@ CREATE TABLE keywords (
   post_ids JSONB, -- posts that target it, so that a list of keywords reads no posts
   cannibalisation JSONB, -- URLs of pages that compete for it
   details JSONB,
+  measured_at TIMESTAMPTZ, -- when a provider was last asked for its figures, or they were learnt otherwise
   version BIGINT NOT NULL,
   created_at TIMESTAMPTZ NOT NULL,
   updated_at TIMESTAMPTZ NOT NULL,
@@ -1063,10 +1065,13 @@ CREATE TABLE schedules (
   weekdays JSONB, -- list of names, NULL for every day
   time TEXT NOT NULL, -- HH:MM, local
   timezone TEXT, -- NULL for that of the project
+  samples BIGINT NOT NULL DEFAULT 1, -- answers per prompt and engine
+  max_cost_micros BIGINT, -- of the work of one slot
   planned_date TEXT, -- local date of the next slot; NULL while off
   planned_at TIMESTAMPTZ,
   due_at TIMESTAMPTZ, -- when work for it begins
   planned_from TIMESTAMPTZ, -- when it was planned: a plan from the future was made by a wrong clock
+  planned_zone TEXT, -- time zone by which it was planned
   last_at TIMESTAMPTZ,
   last_outcome TEXT,
   version BIGINT NOT NULL,
@@ -1074,7 +1079,6 @@ CREATE TABLE schedules (
   PRIMARY KEY (project_id, kind)
 );
 CREATE INDEX schedules_by_due ON schedules (due_at) WHERE due_at IS NOT NULL;
-CREATE INDEX schedules_by_plan ON schedules (planned_from) WHERE planned_from IS NOT NULL;
 
 -- Slots whose time has come: each local date once.
 CREATE TABLE schedule_slots (
@@ -1087,6 +1091,7 @@ CREATE TABLE schedule_slots (
   decided_at TIMESTAMPTZ NOT NULL,
   PRIMARY KEY (project_id, kind, local_date)
 );
+CREATE INDEX schedule_slots_by_time ON schedule_slots (decided_at);
 
 -- Settings of the autopilot beyond its schedule, which is the one of kind posts.
 CREATE TABLE autopilot_settings (
@@ -1098,7 +1103,6 @@ CREATE TABLE autopilot_settings (
   monthly_cap BIGINT NOT NULL,
   reviewer_other_than_author BOOLEAN NOT NULL,
   draft_only BOOLEAN NOT NULL,
-  refresh_share BIGINT NOT NULL,
   paused_until TIMESTAMPTZ,
   paused_reason TEXT,
   paused_detail TEXT,
@@ -1117,6 +1121,7 @@ CREATE TABLE autopilot_runs (
   keyword_id UUID, -- not a reference: a keyword may be deleted while its post is written
   choice JSONB, -- why this keyword
   post_id UUID,
+  seen_version BIGINT, -- version of the post that was looked at
   regenerated BOOLEAN NOT NULL,
   published_url TEXT,
   verified BOOLEAN, -- NULL while the page was not looked at
@@ -1205,7 +1210,7 @@ CREATE TABLE answers (
   status TEXT NOT NULL,
   day BIGINT NOT NULL, -- in the time zone of the project, since 1970-01-01
   asked_at TIMESTAMPTZ NOT NULL,
-  text TEXT NOT NULL,
+  text TEXT, -- NULL when its time is over
   source JSONB NOT NULL, -- what the engine gave beside the text
   analysis JSONB NOT NULL, -- what was found in it; computed again when the brand data change
   overrides JSONB NOT NULL, -- corrections by people, which count instead
@@ -1224,17 +1229,22 @@ CREATE INDEX answers_by_cell ON answers (project_id, prompt_id, day, series_id);
 CREATE INDEX answers_by_engine ON answers (project_id, engine, surface, day, status, prompt_id, series_id, asked_at, served_model,
   searched, latency_ms, cost_micros);
 CREATE INDEX answers_with_wrong_facts ON answers (project_id, day) WHERE wrong_facts > 0;
+CREATE INDEX answers_with_text ON answers (created_at) WHERE text IS NOT NULL;
 CREATE INDEX answers_by_run ON answers (project_id, run_id) WHERE run_id IS NOT NULL;
 
--- Counts of the answers of a day, a prompt and a series.
+-- Counts of the answers to a prompt in 28 days, by day and series. An overview reads those of all prompts.
 CREATE TABLE answer_cells (
   project_id UUID NOT NULL REFERENCES projects (id),
-  day BIGINT NOT NULL,
+  block BIGINT NOT NULL, -- day since 1970-01-01 / 28
   prompt_id UUID NOT NULL,
-  series_id BIGINT NOT NULL,
-  counts TEXT NOT NULL,
-  PRIMARY KEY (project_id, day, prompt_id, series_id)
+  tallies BYTEA NOT NULL, -- sums over answers
+  maps BYTEA NOT NULL, -- brands and sources
+  gaps BYTEA NOT NULL, -- pages that lead to competitors
+  PRIMARY KEY (project_id, block, prompt_id)
 );
+ALTER TABLE answer_cells ALTER COLUMN tallies SET STORAGE EXTERNAL;
+ALTER TABLE answer_cells ALTER COLUMN maps SET STORAGE EXTERNAL;
+ALTER TABLE answer_cells ALTER COLUMN gaps SET STORAGE EXTERNAL;
 
 -- Names in the answers to a prompt that no tracked brand covers.
 CREATE TABLE prompt_names (
@@ -1307,6 +1317,7 @@ CREATE TABLE report_rows (
 CREATE TABLE report_imports (
   project_id UUID NOT NULL REFERENCES projects (id),
   source TEXT NOT NULL,
+  oldest_day BIGINT NOT NULL, -- of rows that may be there
   newest_day BIGINT NOT NULL,
   imported_at TIMESTAMPTZ NOT NULL,
   PRIMARY KEY (project_id, source)

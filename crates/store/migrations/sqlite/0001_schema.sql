@@ -49,6 +49,7 @@ CREATE TABLE projects (
   language TEXT NOT NULL,
   country TEXT NOT NULL, -- empty for all countries
   timezone TEXT NOT NULL,
+  names_version INTEGER NOT NULL DEFAULT 0, -- changes of the names that are looked for in answers
   version INTEGER NOT NULL,
   created_at TEXT NOT NULL,
   updated_at TEXT NOT NULL
@@ -816,6 +817,7 @@ CREATE TABLE keywords (
   post_ids TEXT, -- posts that target it, so that a list of keywords reads no posts
   cannibalisation TEXT, -- URLs of pages that compete for it
   details TEXT,
+  measured_at TEXT, -- when a provider was last asked for its figures, or they were learnt otherwise
   version INTEGER NOT NULL,
   created_at TEXT NOT NULL,
   updated_at TEXT NOT NULL,
@@ -1056,10 +1058,13 @@ CREATE TABLE schedules (
   weekdays TEXT, -- JSON list of names, NULL for every day
   time TEXT NOT NULL, -- HH:MM, local
   timezone TEXT, -- NULL for that of the project
+  samples INTEGER NOT NULL DEFAULT 1, -- answers per prompt and engine
+  max_cost_micros INTEGER, -- of the work of one slot
   planned_date TEXT, -- local date of the next slot; NULL while off
   planned_at TEXT,
   due_at TEXT, -- when work for it begins
   planned_from TEXT, -- when it was planned: a plan from the future was made by a wrong clock
+  planned_zone TEXT, -- time zone by which it was planned
   last_at TEXT,
   last_outcome TEXT,
   version INTEGER NOT NULL,
@@ -1067,7 +1072,6 @@ CREATE TABLE schedules (
   PRIMARY KEY (project_id, kind)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX schedules_by_due ON schedules (due_at) WHERE due_at IS NOT NULL;
-CREATE INDEX schedules_by_plan ON schedules (planned_from) WHERE planned_from IS NOT NULL;
 
 -- Slots whose time has come: each local date once.
 CREATE TABLE schedule_slots (
@@ -1080,6 +1084,7 @@ CREATE TABLE schedule_slots (
   decided_at TEXT NOT NULL,
   PRIMARY KEY (project_id, kind, local_date)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX schedule_slots_by_time ON schedule_slots (decided_at);
 
 -- Settings of the autopilot beyond its schedule, which is the one of kind posts.
 CREATE TABLE autopilot_settings (
@@ -1091,7 +1096,6 @@ CREATE TABLE autopilot_settings (
   monthly_cap INTEGER NOT NULL,
   reviewer_other_than_author INTEGER NOT NULL,
   draft_only INTEGER NOT NULL,
-  refresh_share INTEGER NOT NULL,
   paused_until TEXT,
   paused_reason TEXT,
   paused_detail TEXT,
@@ -1110,6 +1114,7 @@ CREATE TABLE autopilot_runs (
   keyword_id BLOB, -- not a reference: a keyword may be deleted while its post is written
   choice TEXT, -- JSON: why this keyword
   post_id BLOB,
+  seen_version INTEGER, -- version of the post that was looked at
   regenerated INTEGER NOT NULL,
   published_url TEXT,
   verified INTEGER, -- NULL while the page was not looked at
@@ -1198,7 +1203,7 @@ CREATE TABLE answers (
   status TEXT NOT NULL,
   day INTEGER NOT NULL, -- in the time zone of the project, since 1970-01-01
   asked_at TEXT NOT NULL,
-  text TEXT NOT NULL,
+  text TEXT, -- NULL when its time is over
   source TEXT NOT NULL, -- what the engine gave beside the text
   analysis TEXT NOT NULL, -- what was found in it; computed again when the brand data change
   overrides TEXT NOT NULL, -- corrections by people, which count instead
@@ -1217,16 +1222,18 @@ CREATE INDEX answers_by_cell ON answers (project_id, prompt_id, day, series_id);
 CREATE INDEX answers_by_engine ON answers (project_id, engine, surface, day, status, prompt_id, series_id, asked_at, served_model,
   searched, latency_ms, cost_micros);
 CREATE INDEX answers_with_wrong_facts ON answers (project_id, day) WHERE wrong_facts > 0;
+CREATE INDEX answers_with_text ON answers (created_at) WHERE text IS NOT NULL;
 CREATE INDEX answers_by_run ON answers (project_id, run_id) WHERE run_id IS NOT NULL;
 
--- Counts of the answers of a day, a prompt and a series.
+-- Counts of the answers to a prompt in 28 days, by day and series. An overview reads those of all prompts.
 CREATE TABLE answer_cells (
   project_id BLOB NOT NULL REFERENCES projects (id),
-  day INTEGER NOT NULL,
+  block INTEGER NOT NULL, -- day since 1970-01-01 / 28
   prompt_id BLOB NOT NULL,
-  series_id INTEGER NOT NULL,
-  counts TEXT NOT NULL,
-  PRIMARY KEY (project_id, day, prompt_id, series_id)
+  tallies BLOB NOT NULL, -- sums over answers
+  maps BLOB NOT NULL, -- brands and sources
+  gaps BLOB NOT NULL, -- pages that lead to competitors
+  PRIMARY KEY (project_id, block, prompt_id)
 ) STRICT, WITHOUT ROWID;
 
 -- Names in the answers to a prompt that no tracked brand covers.
@@ -1300,6 +1307,7 @@ CREATE TABLE report_rows (
 CREATE TABLE report_imports (
   project_id BLOB NOT NULL REFERENCES projects (id),
   source TEXT NOT NULL,
+  oldest_day INTEGER NOT NULL, -- of rows that may be there
   newest_day INTEGER NOT NULL,
   imported_at TEXT NOT NULL,
   PRIMARY KEY (project_id, source)

@@ -1,7 +1,7 @@
 //! Audits: one at a time per project, finished once; and the batches of their crawls.
 
 use searchwright_contract::{
-    audits::{Audit, AuditConfig, AuditError, AuditProgress, AuditStatus, AuditTotals},
+    audits::{Audit, AuditConfig, AuditError, AuditProgress, AuditStatus, AuditTotals, AuditTrigger},
     diffs::ChangeCounts,
     ids::AuditId,
 };
@@ -26,6 +26,7 @@ fn new() -> NewAudit {
     NewAudit {
         id: id(),
         job_id: id(),
+        trigger: AuditTrigger::Manual,
         start_url: "https://example.com/".to_owned(),
         config: AuditConfig {
             max_pages: 10,

@@ -1,44 +1,66 @@
-//! Settings of the autopilot.
+//! Settings of the autopilot, and its schedule.
 
-use searchwright_contract::autopilot::Weekday;
+use searchwright_contract::{
+    autopilot::{AutopilotMode, PauseReason, Weekday},
+    schedules::ScheduleKind,
+};
 use searchwright_store::{
     Error,
-    autopilot::{self, AutopilotSettings},
+    autopilot::{self, AutopilotPause, AutopilotSettings},
+    schedules::{self, ScheduleRecord},
 };
 
 use crate::harness::{Place, later, now};
 
-on_both!(settings_are_kept_by_version,);
+on_both!(settings_are_kept, a_schedule_is_kept_by_version,);
 
-async fn settings_are_kept_by_version(place: &Place) {
+async fn settings_are_kept(place: &Place) {
     let store = place.store().await;
     let (scope, foreign) = (store.project().await, store.project().await);
-    let find = async |scope| autopilot::find(&mut store.read().await, scope).await.unwrap();
-    let set = async |settings: AutopilotSettings, version: i64, at| {
-        commit!(store.db, |tx| autopilot::set(tx, scope, &settings, version, at)
-            .await)
+    let get = async |scope| autopilot::get(&mut store.read().await, scope).await.unwrap();
+    assert_eq!(get(scope).await, AutopilotSettings::default());
+    let settings = AutopilotSettings {
+        mode: AutopilotMode::Auto,
+        hold_hours: 72,
+        lead_days: 14,
+        min_score: 0,
+        monthly_cap: 31,
+        reviewer_other_than_author: false,
+        draft_only: true,
+        paused_until: Some(later(5)),
+        pause: Some(AutopilotPause {
+            reason: PauseReason::Failures,
+            detail: "three failed".to_owned(),
+            since: now(),
+        }),
+        resumed_at: Some(now()),
     };
-    assert_eq!(find(scope).await, None);
-    let changed = AutopilotSettings {
-        enabled: true,
-        publish_interval_days: 90,
-        publish_weekdays: Some(vec![Weekday::Sunday, Weekday::Saturday]),
-    };
-    let first = set(changed.clone(), 0, now()).await.unwrap();
-    assert_eq!(
-        (&first.settings, first.version, first.updated_at),
-        (&changed, 1, now())
-    );
-    assert_eq!(find(scope).await.as_ref(), Some(&first));
-    for stale in [0, 2] {
-        let refused = set(AutopilotSettings::default(), stale, later(5)).await;
-        assert!(matches!(refused, Err(Error::Missing)), "{refused:?}");
+    for _ in 0..2 {
+        let written = settings.clone();
+        commit!(store.db, |tx| autopilot::set(tx, scope, &written).await).unwrap();
+        assert_eq!(get(scope).await, settings);
     }
-    let second = set(AutopilotSettings::default(), 1, later(5)).await.unwrap();
-    assert_eq!(
-        (&second.settings, second.version, second.updated_at),
-        (&AutopilotSettings::default(), 2, later(5))
-    );
-    assert_eq!(find(scope).await, Some(second));
-    assert_eq!(find(foreign).await, None);
+    assert_eq!(get(foreign).await, AutopilotSettings::default());
+}
+
+async fn a_schedule_is_kept_by_version(place: &Place) {
+    let store = place.store().await;
+    let scope = store.project().await;
+    let change = async |record: ScheduleRecord, at| {
+        commit!(store.db, |tx| schedules::change(tx, scope, &record, at).await)
+    };
+    let mut record = ScheduleRecord::new(ScheduleKind::Posts);
+    record.enabled = true;
+    record.times.interval_days = 90;
+    record.times.weekdays = Some(vec![Weekday::Sunday, Weekday::Saturday]);
+    let first = change(record.clone(), now()).await.unwrap();
+    assert_eq!((first.version, first.updated_at), (1, Some(now())));
+    assert_eq!(first.times, record.times);
+    assert!(matches!(change(record, later(1)).await, Err(Error::Missing)));
+    let second = change(first, later(2)).await.unwrap();
+    assert_eq!((second.version, second.updated_at), (2, Some(later(2))));
+    let read = schedules::get(&mut store.read().await, scope, ScheduleKind::Posts)
+        .await
+        .unwrap();
+    assert_eq!(read, second);
 }

@@ -70,7 +70,7 @@ struct Quotient {
 type QuotientCounts = fn(&Tally) -> Quotient;
 
 /// Computes the figures of some samples.
-pub(super) fn compute(input: &OverviewInput<'_>, samples: &Samples<'_>, bootstrap: &Bootstrap) -> Figures {
+pub(super) fn compute(input: &OverviewInput<'_>, samples: &Samples, bootstrap: &Bootstrap) -> Figures {
     let context = Context {
         input,
         samples,
@@ -156,7 +156,7 @@ fn trigger(tally: &Tally) -> Cluster {
 
 struct Context<'c, 'a> {
     input: &'c OverviewInput<'a>,
-    samples: &'c Samples<'a>,
+    samples: &'c Samples,
     bootstrap: &'c Bootstrap,
     common: Vec<ClusterSums>,
     has_competitors: bool,

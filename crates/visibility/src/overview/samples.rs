@@ -2,8 +2,14 @@
 
 use hashbrown::HashMap;
 
-use super::{DayRange, OverviewInput, RollupRow};
-use crate::{cells::Tally, prompts::PromptClass, statistics::Cluster};
+use super::{
+    MAX_PERIOD_DAYS, OverviewInput, PromptCells,
+    sources::{BlockSums, Sources},
+};
+use crate::{
+    cells::{BrandTally, DamagedCells, MapCells, Tally, TallyCell, Unpacker},
+    statistics::Cluster,
+};
 
 /// A prompt and a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -20,74 +26,196 @@ pub(super) struct ClusterSums {
     pub(super) before: Tally,
 }
 
-/// Sums of the prompts of a class.
-pub(super) struct Samples<'a> {
-    pub(super) clusters: Vec<ClusterSums>,
-    /// Rows of the period, with the place of their cluster.
-    pub(super) rows: Vec<PlacedRow<'a>>,
-    pub(super) total: Tally,
-}
-
-/// A row of the period.
-pub(super) struct PlacedRow<'a> {
+/// Counts of a cluster on a day.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DayCounts {
+    /// Place of the cluster.
     pub(super) cluster: usize,
-    pub(super) row: &'a RollupRow,
+    pub(super) answers: u64,
+    pub(super) mentions: Cluster,
+    pub(super) citations: Cluster,
 }
 
-impl<'a> Samples<'a> {
-    pub(super) fn new(input: &OverviewInput<'a>, class: Option<PromptClass>) -> Self {
-        let mut places: HashMap<ClusterKey, usize> = HashMap::new();
-        let mut samples = Self {
-            clusters: Vec::new(),
-            rows: Vec::new(),
-            total: Tally::default(),
-        };
-        for row in input.rows {
-            let is_known = (row.series as usize) < input.series.len();
-            let prompt = input.prompts.get(row.prompt as usize).filter(|_| is_known);
-            if prompt.is_none_or(|prompt| class.is_some_and(|class| class != prompt.class)) {
-                continue;
-            }
-            samples.add(input.period, input.previous, row, &mut places);
+impl DayCounts {
+    fn add(&mut self, other: &Self) {
+        self.answers += other.answers;
+        for (sum, counts) in [
+            (&mut self.mentions, other.mentions),
+            (&mut self.citations, other.citations),
+        ] {
+            sum.hits += counts.hits;
+            sum.answers += counts.answers;
         }
-        // the order of the rows is of no importance
-        samples.sort();
-        samples
+    }
+}
+
+/// Sums of a brand in a period.
+#[derive(Clone, Debug, Default)]
+pub(super) struct BrandSums {
+    pub(super) tally: BrandTally,
+    /// Answers that mention it, by cluster.
+    pub(super) mentioned: Vec<u64>,
+}
+
+/// Sums of the prompts of a class.
+pub(super) struct Samples {
+    pub(super) clusters: Vec<ClusterSums>,
+    /// Counts of each day of the period, in the order of the clusters.
+    pub(super) days: Vec<Vec<DayCounts>>,
+    /// Sums of the brands in the order of the input.
+    pub(super) brands: Vec<BrandSums>,
+    pub(super) total: Tally,
+    places: HashMap<ClusterKey, usize>,
+    series: HashMap<i64, u32>,
+    brand_places: HashMap<String, usize>,
+}
+
+impl Samples {
+    pub(super) fn new(input: &OverviewInput<'_>) -> Self {
+        let days = (input.period.to - input.period.from + 1).clamp(0, MAX_PERIOD_DAYS) as usize;
+        let places = input.brands.iter().enumerate();
+        Self {
+            clusters: Vec::new(),
+            days: vec![Vec::new(); days],
+            brands: vec![BrandSums::default(); input.brands.len()],
+            total: Tally::default(),
+            places: HashMap::new(),
+            series: (0u32..)
+                .zip(input.series)
+                .map(|(place, series)| (series.id, place))
+                .collect(),
+            brand_places: places.map(|(place, brand)| (brand.id.clone(), place)).collect(),
+        }
     }
 
-    fn add(
+    /// Adds the cells of a prompt. Brands and sources are read where sources are wanted.
+    pub(super) fn add<'a>(
         &mut self,
-        period: DayRange,
-        previous: DayRange,
-        row: &'a RollupRow,
-        places: &mut HashMap<ClusterKey, usize>,
-    ) {
-        let is_now = period.contains(row.day);
-        if !is_now && !previous.contains(row.day) {
-            return;
+        input: &OverviewInput<'a>,
+        prompt: &PromptCells<'a>,
+        sources: Option<&mut Sources<'a>>,
+    ) -> Result<(), DamagedCells> {
+        let tallies = prompt.cells.tallies()?;
+        let series: Vec<Option<u32>> = tallies
+            .series
+            .iter()
+            .map(|id| self.series.get(id).copied())
+            .collect();
+        let mut clusters = vec![None; series.len()];
+        let mut is_now = false;
+        for cell in &tallies.cells {
+            let Some(series) = series[cell.series] else {
+                continue;
+            };
+            if input.period.contains(cell.day) {
+                is_now = true;
+            } else if !input.previous.contains(cell.day) {
+                continue;
+            }
+            let cluster = clusters[cell.series].get_or_insert_with(|| {
+                self.cluster(ClusterKey {
+                    prompt: prompt.prompt,
+                    series,
+                })
+            });
+            self.add_tally(input, *cluster, cell);
         }
-        let key = ClusterKey {
-            prompt: row.prompt,
-            series: row.series,
+        let Some(sources) = sources.filter(|_| is_now) else {
+            return Ok(());
         };
-        let cluster = *places.entry(key).or_insert(self.clusters.len());
-        if cluster == self.clusters.len() {
+        let mut maps = prompt.cells.maps()?;
+        let mut of_block = BlockSums::new(prompt.cells.block, &maps);
+        let brands: Vec<Option<usize>> = maps
+            .brands
+            .iter()
+            .map(|id| self.brand_places.get(*id).copied())
+            .collect();
+        for cell in &tallies.cells {
+            let mut body = maps.next_cell()?;
+            let (Some(series), Some(cluster)) = (series[cell.series], clusters[cell.series]) else {
+                continue;
+            };
+            if input.period.contains(cell.day) {
+                self.add_brands(&maps, &mut body, &brands, cluster)?;
+                of_block.add(&maps, &mut body, cell.day, series)?;
+            }
+        }
+        sources.add(&maps, &of_block);
+        Ok(())
+    }
+
+    fn cluster(&mut self, key: ClusterKey) -> usize {
+        let place = *self.places.entry(key).or_insert(self.clusters.len());
+        if place == self.clusters.len() {
             self.clusters.push(ClusterSums {
                 key,
                 now: Tally::default(),
                 before: Tally::default(),
             });
+            for brand in &mut self.brands {
+                brand.mentioned.push(0);
+            }
         }
-        if is_now {
-            self.clusters[cluster].now.merge(&row.cell.tally);
-            self.total.merge(&row.cell.tally);
-            self.rows.push(PlacedRow { cluster, row });
-        } else {
-            self.clusters[cluster].before.merge(&row.cell.tally);
+        place
+    }
+
+    fn add_tally(&mut self, input: &OverviewInput<'_>, cluster: usize, cell: &TallyCell) {
+        if !input.period.contains(cell.day) {
+            self.clusters[cluster].before.merge(&cell.tally);
+            return;
+        }
+        self.clusters[cluster].now.merge(&cell.tally);
+        if let Some(day) = self.days.get_mut((cell.day - input.period.from) as usize) {
+            day.push(DayCounts {
+                cluster,
+                answers: cell.tally.answers,
+                mentions: mentions(&cell.tally),
+                citations: citations(&cell.tally),
+            });
         }
     }
 
-    fn sort(&mut self) {
+    fn add_brands(
+        &mut self,
+        maps: &MapCells<'_>,
+        body: &mut Unpacker<'_>,
+        places: &[Option<usize>],
+        cluster: usize,
+    ) -> Result<(), DamagedCells> {
+        maps.brands(body, |place, tally| {
+            if let Some(brand) = places[place] {
+                let sums = &mut self.brands[brand];
+                sums.tally.merge(tally);
+                sums.mentioned[cluster] += tally.mentioned;
+            }
+        })
+    }
+
+    /// Adds the sums of other cells.
+    pub(super) fn merge(&mut self, other: Self) {
+        let mut moved = Vec::with_capacity(other.clusters.len());
+        for sums in &other.clusters {
+            let place = self.cluster(sums.key);
+            self.clusters[place].now.merge(&sums.now);
+            self.clusters[place].before.merge(&sums.before);
+            moved.push(place);
+        }
+        for (day, of_other) in self.days.iter_mut().zip(other.days) {
+            day.extend(of_other.into_iter().map(|counts| DayCounts {
+                cluster: moved[counts.cluster],
+                ..counts
+            }));
+        }
+        for (brand, of_other) in self.brands.iter_mut().zip(&other.brands) {
+            brand.tally.merge(&of_other.tally);
+            for (place, mentioned) in moved.iter().zip(&of_other.mentioned) {
+                brand.mentioned[*place] += mentioned;
+            }
+        }
+    }
+
+    /// Puts the clusters in order: sums of fractions depend on it, and the order of the cells is of no importance.
+    pub(super) fn sort(&mut self) {
         let mut order: Vec<usize> = (0..self.clusters.len()).collect();
         order.sort_by_key(|place| self.clusters[*place].key);
         let mut moved = vec![0; order.len()];
@@ -95,8 +223,24 @@ impl<'a> Samples<'a> {
             moved[*from] = to;
         }
         self.clusters.sort_by_key(|sums| sums.key);
-        for row in &mut self.rows {
-            row.cluster = moved[row.cluster];
+        for brand in &mut self.brands {
+            brand.mentioned = order.iter().map(|from| brand.mentioned[*from]).collect();
+        }
+        for day in &mut self.days {
+            for counts in &mut *day {
+                counts.cluster = moved[counts.cluster];
+            }
+            day.sort_unstable_by_key(|counts| counts.cluster);
+            day.dedup_by(|next, first| {
+                let is_same = next.cluster == first.cluster;
+                if is_same {
+                    first.add(next);
+                }
+                is_same
+            });
+        }
+        for sums in &self.clusters {
+            self.total.merge(&sums.now);
         }
     }
 

@@ -1,6 +1,8 @@
+use std::collections::BTreeMap;
+
 use super::*;
 use crate::{
-    cells::{AnswerStatus, BrandFact, Facts, SourceFact},
+    cells::{AnswerStatus, BrandFact, Cell, CellBlock, CellKey, Facts, SourceFact, block_of},
     prompts::GapLabel,
     sources::SourceClass,
     statistics::Verdict,
@@ -36,6 +38,30 @@ fn facts(own: bool, other: bool) -> Facts {
     }
 }
 
+struct RollupRow {
+    day: i32,
+    prompt: u32,
+    series: u32,
+    cell: Cell,
+}
+
+/// Packs rows as they are stored.
+fn packed(rows: &[RollupRow]) -> Vec<(u32, i32, CellBlock)> {
+    let mut blocks: BTreeMap<(u32, i32), BTreeMap<CellKey, Cell>> = BTreeMap::new();
+    for row in rows {
+        let key = CellKey {
+            series: row.series.into(),
+            day: row.day,
+        };
+        let block = blocks.entry((row.prompt, block_of(row.day))).or_default();
+        block.entry(key).or_default().merge(&row.cell);
+    }
+    let pack = |((prompt, block), cells): ((u32, i32), BTreeMap<CellKey, Cell>)| {
+        (prompt, block, CellBlock::pack(&cells))
+    };
+    blocks.into_iter().map(pack).collect()
+}
+
 fn row(day: i32, prompt: u32, series: u32, hits: usize, answers: usize) -> RollupRow {
     let mut cell = Cell::default();
     for n in 0..answers {
@@ -63,10 +89,15 @@ fn overview(rows: &[RollupRow], competitors: bool) -> Overview {
             archived_day: None,
         })
         .collect();
-    let series = ["chatgpt/manual", "chatgpt/manual", "claude/api"].map(|engine| SeriesInfo {
-        engine: engine.to_owned(),
-        weight: 1.0,
-    });
+    let engines = ["chatgpt/manual", "chatgpt/manual", "claude/api"];
+    let series: Vec<SeriesInfo> = (0i64..)
+        .zip(engines)
+        .map(|(id, engine)| SeriesInfo {
+            id,
+            engine: engine.to_owned(),
+            weight: 1.0,
+        })
+        .collect();
     let brand = |id: &str, is_own| BrandInfo {
         id: id.to_owned(),
         name: id.to_owned(),
@@ -78,16 +109,25 @@ fn overview(rows: &[RollupRow], competitors: bool) -> Overview {
         brands.push(brand("bolt", false));
     }
     let period = DayRange { from: 107, to: 113 };
-    compute(&OverviewInput {
+    let packed = packed(rows);
+    let cells: Vec<PromptCells<'_>> = packed
+        .iter()
+        .map(|(prompt, block, cells)| PromptCells {
+            prompt: *prompt,
+            cells: cells.bytes(*block),
+        })
+        .collect();
+    let computed = compute(&OverviewInput {
         project: b"project",
         period,
         previous: period.previous(),
-        rows,
+        cells: &cells,
         prompts: &prompts,
         series: &series,
         brands: &brands,
         class: Some(PromptClass::NonBranded),
-    })
+    });
+    computed.unwrap()
 }
 
 const HITS: [usize; 8] = [5, 5, 0, 0, 2, 0, 1, 5];

@@ -139,16 +139,26 @@ pub(super) fn read_row(fields: RowFields<'_, '_>, context: &RowContext<'_>) -> R
             "is no path that begins with a slash",
         ));
     }
+    let amount = count(fields, 4)?;
+    let [errors, verified, forged] = [
+        optional_count(fields, 5)?,
+        optional_count(fields, 6)?,
+        optional_count(fields, 7)?,
+    ];
+    if errors.max(Some(verified.unwrap_or(0) + forged.unwrap_or(0))) > Some(amount) {
+        let why = "has more errors, or more visits that are verified or forged, than visits";
+        return Err(RowFault::new(SkipReason::InvalidNumber, 4, why));
+    }
     Ok(ReportRow {
         line: 0,
         dimension,
         days: DayRange { from: day, to: day },
         actor: name.to_owned(),
         item: page,
-        amount: count(fields, 4)?,
+        amount,
         cited_pages: None,
-        errors: optional_count(fields, 5)?,
-        verified: optional_count(fields, 6)?,
-        forged: optional_count(fields, 7)?,
+        errors,
+        verified,
+        forged,
     })
 }

@@ -356,7 +356,8 @@ fn sums_of_a_log_are_read_back() {
         ("ClaudeBot", "/a,\\\"b", None)
     );
     let bad = format!(
-        "{}\n2026-11-01,visit,Nobody,/a,1,,,\n2026-11-01,look,GPTBot,/a,1,,,\n2026-11-01,visit,GPTBot,a,1,,,\n2026-11-01,referral,GPTBot,/a,1,,,\n",
+        "{}\n2026-11-01,visit,Nobody,/a,1,,,\n2026-11-01,look,GPTBot,/a,1,,,\n2026-11-01,visit,GPTBot,a,1,,,\n2026-11-01,referral,GPTBot,/a,1,,,\n\
+         2026-11-01,visit,GPTBot,/a,3,4,,\n2026-11-01,visit,GPTBot,/a,3,,2,2\n",
         log_rows::HEADER
     );
     assert_eq!(
@@ -365,7 +366,9 @@ fn sums_of_a_log_are_read_back() {
             "2 unknown_name",
             "3 unknown_name",
             "4 not_a_page",
-            "5 unknown_name"
+            "5 unknown_name",
+            "6 invalid_number",
+            "7 invalid_number"
         ]
     );
 }

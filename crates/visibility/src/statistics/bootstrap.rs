@@ -2,6 +2,8 @@
 //!
 //! The draws depend on the project and the period only, so that the same question has the same answer every time.
 
+use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
+
 use searchwright_text::hash;
 
 use super::Interval;
@@ -15,6 +17,9 @@ pub const MIN_BOOTSTRAP_PROMPTS: usize = 5;
 #[derive(Clone, Debug)]
 pub struct Bootstrap {
     seed: u64,
+    /// Numbers of times that each prompt was drawn, sample after sample, by the number of prompts. They are the same for all
+    /// statistics, and drawing them takes longer than most of these.
+    drawn: RefCell<BTreeMap<usize, Rc<[u32]>>>,
 }
 
 impl Bootstrap {
@@ -23,7 +28,10 @@ impl Bootstrap {
         let mut key = project.to_vec();
         key.extend(from_day.to_le_bytes());
         key.extend(to_day.to_le_bytes());
-        Self { seed: hash(&key) }
+        Self {
+            seed: hash(&key),
+            drawn: RefCell::default(),
+        }
     }
 
     /// Returns the percentile interval of a statistic over samples of `prompts` prompts. The statistic gets the number
@@ -37,15 +45,9 @@ impl Bootstrap {
         if prompts < MIN_BOOTSTRAP_PROMPTS {
             return None;
         }
-        let mut random = SplitMix { state: self.seed };
-        let mut weights = vec![0_u32; prompts];
         let mut values = Vec::with_capacity(BOOTSTRAP_SAMPLES);
-        for _ in 0..BOOTSTRAP_SAMPLES {
-            weights.fill(0);
-            for _ in 0..prompts {
-                weights[random.below(prompts)] += 1;
-            }
-            values.extend(statistic(&weights).filter(|value| value.is_finite()));
+        for weights in self.weights(prompts).chunks_exact(prompts) {
+            values.extend(statistic(weights).filter(|value| value.is_finite()));
         }
         if values.len() * 10 < BOOTSTRAP_SAMPLES * 9 {
             return None;
@@ -55,6 +57,23 @@ impl Bootstrap {
             low: quantile(&values, 0.025),
             high: quantile(&values, 0.975),
         })
+    }
+}
+
+impl Bootstrap {
+    fn weights(&self, prompts: usize) -> Rc<[u32]> {
+        let mut drawn = self.drawn.borrow_mut();
+        let weights = drawn.entry(prompts).or_insert_with(|| {
+            let mut random = SplitMix { state: self.seed };
+            let mut weights = vec![0; BOOTSTRAP_SAMPLES * prompts];
+            for sample in weights.chunks_exact_mut(prompts) {
+                for _ in 0..prompts {
+                    sample[random.below(prompts)] += 1;
+                }
+            }
+            weights.into()
+        });
+        weights.clone()
     }
 }
 

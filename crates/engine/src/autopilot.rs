@@ -1,0 +1,169 @@
+//! The autopilot: a post for each slot, from the keyword to the published page.
+//!
+//! A run begins some days before its slot ([`begin`]) and goes on whenever its post has changed ([`advance`]). What a person has to
+//! decide is an approval ([`approvals`]), bound to the bytes that would be sent. At its time the post passes [`clearance`] once
+//! more, because everything may have changed since. Every step is one transaction under the lock of the project, so that any
+//! replica may take it.
+
+mod advance;
+pub mod approvals;
+mod begin;
+pub(crate) mod clearance;
+pub(crate) mod pause;
+
+use jiff::{Span, civil::Date};
+pub use searchwright_autopilot::slots::local_time;
+use searchwright_autopilot::{
+    limits,
+    slots::{Slot, SlotRule},
+};
+use searchwright_contract::{
+    Instant,
+    autopilot::{AutopilotOutcome, AutopilotRun},
+    schedules::ScheduleKind,
+};
+use searchwright_store::{
+    Tx,
+    access::ProjectScope,
+    autopilot::{self, AutopilotSettings},
+    autopilot_runs, projects,
+    schedules::{self, PlannedSlot, ScheduleRecord},
+};
+
+pub(crate) use advance::advance_all;
+pub(crate) use begin::begin;
+
+use crate::{
+    failure::Result,
+    schedules::{next_slot, plan, slot_rule},
+};
+
+/// Milliseconds by which the date of a run may lie ahead: more than the longest lead.
+const HORIZON_MILLIS: i64 = 16 * 24 * 3_600_000;
+/// Months of publications to which the volume is compared.
+const HISTORY_MONTHS: i32 = 6;
+
+/// Settings and times of the autopilot of a project.
+#[derive(Clone, Debug)]
+pub(crate) struct AutopilotState {
+    /// Settings beyond the times.
+    pub(crate) settings: AutopilotSettings,
+    /// Its schedule.
+    pub(crate) schedule: ScheduleRecord,
+    /// Rule of its slots.
+    pub(crate) rule: SlotRule,
+    /// Name of the time zone.
+    pub(crate) zone: String,
+}
+
+impl AutopilotState {
+    /// Loads the state.
+    pub(crate) async fn load(tx: &mut Tx, scope: ProjectScope) -> Result<Self> {
+        let schedule = schedules::get(tx, scope, ScheduleKind::Posts).await?;
+        let settings = autopilot::get(tx, scope).await?;
+        let project = projects::get(tx, scope).await?;
+        Ok(Self {
+            rule: slot_rule(&schedule.times, &project.timezone)?,
+            zone: schedule.times.timezone.clone().unwrap_or(project.timezone),
+            settings,
+            schedule,
+        })
+    }
+
+    /// Returns whether posts may be published now.
+    pub(crate) fn runs(&self, now: Instant) -> bool {
+        self.schedule.enabled
+            && self.settings.pause.is_none()
+            && self.settings.paused_until.is_none_or(|until| until <= now)
+    }
+
+    /// Returns the first free slot after a time, and after the pause that a person set.
+    pub(crate) async fn next_slot(
+        &self,
+        tx: &mut Tx,
+        scope: ProjectScope,
+        after: Instant,
+        now: Instant,
+    ) -> Result<Option<Slot>> {
+        let used = autopilot_runs::list_dates(tx, scope).await?;
+        let after = self.settings.paused_until.map_or(after, |until| after.max(until));
+        // runs begin days before their slots, so that dates beyond tomorrow count
+        let horizon = now.plus_millis(HORIZON_MILLIS);
+        Ok(next_slot(&self.rule, &used, after, horizon))
+    }
+
+    /// Returns the plan for the first free slot after a time; `None` while it is off or has paused itself.
+    pub(crate) async fn plan(
+        &self,
+        tx: &mut Tx,
+        scope: ProjectScope,
+        after: Instant,
+        now: Instant,
+    ) -> Result<Option<PlannedSlot>> {
+        if !self.schedule.enabled || self.settings.pause.is_some() {
+            return Ok(None);
+        }
+        let slot = self.next_slot(tx, scope, after, now).await?;
+        Ok(slot.map(|slot| plan(&self.rule, &slot, self.settings.lead_days, now)))
+    }
+
+    /// Returns the time from which slots are planned anew: now, unless the planned slot has come and was not used yet.
+    pub(crate) fn plan_from(&self, now: Instant) -> Instant {
+        match self.schedule.plan {
+            Some(plan) if plan.planned_from <= now && plan.at <= now => plan.at.plus_millis(-1),
+            _ => now,
+        }
+    }
+
+    /// Plans the first free slot after a time.
+    pub(crate) async fn replan(
+        &self,
+        tx: &mut Tx,
+        scope: ProjectScope,
+        after: Instant,
+        now: Instant,
+    ) -> Result<()> {
+        let plan = self.plan(tx, scope, after, now).await?;
+        schedules::set_plan(tx, scope, ScheduleKind::Posts, plan).await?;
+        Ok(())
+    }
+
+    /// Returns the posts that may be published in a month, by the settings and by what the site published before.
+    pub(crate) async fn monthly_limit(&self, tx: &mut Tx, scope: ProjectScope, now: Instant) -> Result<u32> {
+        let own = u32::from(self.settings.monthly_cap);
+        Ok(volume_limit(tx, scope, &self.rule, now)
+            .await?
+            .map_or(own, |limit| own.min(limit)))
+    }
+}
+
+/// Returns the posts per month to which the site's own publications of the last months limit the autopilot, if any are known.
+pub(crate) async fn volume_limit(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    rule: &SlotRule,
+    now: Instant,
+) -> Result<Option<u32>> {
+    let first = rule.local_date(now).first_of_month();
+    let first = first
+        .checked_sub(Span::new().months(HISTORY_MONTHS))
+        .unwrap_or(first);
+    let since = rule.slot_on(first).map_or(now, |slot| slot.at);
+    let published = autopilot_runs::list_publications_since(tx, scope, since).await?;
+    Ok(limits::volume_limit(
+        published.into_iter().map(|at| rule.local_date(at)),
+    ))
+}
+
+/// Returns the number of posts that are published, or on their way, with dates in the month of a date.
+pub(crate) async fn count_month(tx: &mut Tx, scope: ProjectScope, date: Date) -> Result<u64> {
+    let (first, last) = (date.first_of_month(), date.last_of_month());
+    Ok(autopilot_runs::count_publications(tx, scope, first, last).await?)
+}
+
+/// Ends a run.
+fn finish(run: &mut AutopilotRun, outcome: AutopilotOutcome, detail: Option<String>, now: Instant) {
+    run.outcome = outcome;
+    run.detail = detail;
+    run.finished_at = Some(now);
+}
