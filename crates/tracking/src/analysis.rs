@@ -54,7 +54,7 @@ pub(crate) struct RawAnswer<'a> {
 
 impl<'a> RawAnswer<'a> {
     /// A stored answer, whose outcome is known; `None` if its text was dropped.
-    pub(crate) fn of(answer: &'a StoredAnswer) -> Option<Self> {
+    pub(crate) fn from_stored(answer: &'a StoredAnswer) -> Option<Self> {
         Some(Self {
             status: Some(answer.status),
             text: answer.text.as_deref()?,

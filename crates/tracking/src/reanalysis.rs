@@ -78,7 +78,7 @@ pub fn analyse_prompt(
         override_changes: found.iter().map(|answer| answer.override_changes).sum(),
     };
     for mut answer in found {
-        if let Some(raw) = RawAnswer::of(&answer) {
+        if let Some(raw) = RawAnswer::from_stored(&answer) {
             let analysed = analyse(brands, asked, raw);
             names::add(&mut inbox, &answer, &analysed.names);
             answer.analysis = analysed.analysis;

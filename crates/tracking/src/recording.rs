@@ -215,7 +215,7 @@ fn analyse_again(brands: &TrackedBrands, known: &AnalysedAnswers) -> AnalysedAns
         ..known.clone()
     };
     for answer in &mut all.answers {
-        if let Some(raw) = RawAnswer::of(answer) {
+        if let Some(raw) = RawAnswer::from_stored(answer) {
             let analysed = analyse(brands, asked, raw);
             answer.analysis = analysed.analysis;
             names::add(&mut all.names, answer, &analysed.names);

@@ -139,7 +139,7 @@ async fn view(
     visitor: &Visitor,
     project: ProjectId,
     id: ApprovalId,
-    (status, wrong): (StatusCode, Option<&str>),
+    wrong: Option<(StatusCode, &str)>,
 ) -> Response<Body> {
     match app.engine.approval_for(&user(visitor), project, id).await {
         Ok(Some(found)) => {
@@ -148,8 +148,9 @@ async fn view(
                 project,
                 page: found,
                 csrf: visitor.csrf(),
-                wrong,
+                wrong: wrong.map(|(_, text)| text),
             };
+            let status = wrong.map_or(StatusCode::OK, |(status, _)| status);
             page::respond(status, &view, Form::Own)
         }
         Ok(None) => not_found(),
@@ -169,7 +170,7 @@ async fn show(
     let (Ok(project), Ok(id)) = (ProjectId::parse(&project), ApprovalId::parse(&approval)) else {
         return not_found();
     };
-    view(&app, &visitor, project, id, (StatusCode::OK, None)).await
+    view(&app, &visitor, project, id, None).await
 }
 
 async fn decide(
@@ -189,15 +190,8 @@ async fn decide(
         "hold" => Decision::Hold,
         "reject" => Decision::Reject,
         _ => {
-            let wrong = Some("Choose one of the buttons.");
-            return view(
-                &app,
-                &visitor,
-                project,
-                id,
-                (StatusCode::UNPROCESSABLE_ENTITY, wrong),
-            )
-            .await;
+            let wrong = (StatusCode::UNPROCESSABLE_ENTITY, "Choose one of the buttons.");
+            return view(&app, &visitor, project, id, Some(wrong)).await;
         }
     };
     let reason = Some(form.get("reason").to_owned());
@@ -211,7 +205,7 @@ async fn decide(
         Err(failure) if matches!(failure.0.status, 403 | 409 | 422) => {
             let status = StatusCode::from_u16(failure.0.status).unwrap_or(StatusCode::CONFLICT);
             let wrong = page::sentence(&failure);
-            view(&app, &visitor, project, id, (status, Some(&wrong))).await
+            view(&app, &visitor, project, id, Some((status, &wrong))).await
         }
         Err(failure) => page::failed(&failure),
     }

@@ -110,7 +110,7 @@ impl PooledDays {
         (!filled.is_empty()).then(|| Rate::from_clusters(&filled))
     }
 
-    fn enter(&mut self, day: &[DayCounts]) {
+    fn add_day(&mut self, day: &[DayCounts]) {
         for row in day {
             let (sum, counts) = (&mut self.sums[row.cluster], (self.counts)(row));
             sum.hits += counts.hits;
@@ -118,7 +118,7 @@ impl PooledDays {
         }
     }
 
-    fn leave(&mut self, day: &[DayCounts]) {
+    fn remove_day(&mut self, day: &[DayCounts]) {
         for row in day {
             let (sum, counts) = (&mut self.sums[row.cluster], (self.counts)(row));
             sum.hits -= counts.hits;
@@ -138,9 +138,9 @@ pub(super) fn trend(input: &OverviewInput<'_>, samples: &Samples) -> Vec<TrendRo
     let mut trend = Vec::with_capacity(samples.days.len());
     for (at, day) in samples.days.iter().enumerate() {
         for window in &mut pooled {
-            window.enter(day);
+            window.add_day(day);
             if let Some(left) = at.checked_sub(POOLED_DAYS) {
-                window.leave(&samples.days[left]);
+                window.remove_day(&samples.days[left]);
             }
         }
         let mention_rate = day_rate(day, mentions);
