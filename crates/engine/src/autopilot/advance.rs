@@ -301,27 +301,23 @@ impl RunStep<'_> {
             return self.ask(tx, run, reasons, None).await;
         };
         let is_same = newest.content_hash == self.hash();
+        let before = run.detail.take();
         let why = match newest.status {
-            ApprovalStatus::Pending | ApprovalStatus::Held if !is_same => {
-                "it was changed after the last request"
+            ApprovalStatus::Pending | ApprovalStatus::Held if is_same && newest.expires_at.is_none() => {
+                run.detail = before;
+                return Ok(());
             }
-            ApprovalStatus::Pending if newest.expires_at.is_some() => "it was taken off the schedule",
-            ApprovalStatus::Pending | ApprovalStatus::Held => return Ok(()),
-            ApprovalStatus::Approved | ApprovalStatus::Lapsed if was_scheduled => {
-                "it was taken off the schedule"
-            }
-            ApprovalStatus::Approved | ApprovalStatus::Lapsed => match &run.detail {
-                Some(_) => "its slot could not be used",
-                None => "it was taken off the schedule",
-            },
-            ApprovalStatus::Void => "it was changed after the last request",
             ApprovalStatus::Rejected => return Ok(()),
+            ApprovalStatus::Pending | ApprovalStatus::Held | ApprovalStatus::Void if !is_same => {
+                "it was changed after the last request".to_owned()
+            }
+            // the reason for which it was not published, or a caller took it back
+            _ => before
+                .filter(|_| !was_scheduled)
+                .unwrap_or_else(|| "it was taken off the schedule".to_owned()),
         };
         make_void(tx, self.scope, newest.post).await?;
-        let mut reasons: Vec<String> = run.detail.take().into_iter().collect();
-        if reasons.is_empty() {
-            reasons.push(why.to_owned());
-        }
+        let mut reasons = vec![why];
         reasons.extend(self.reasons_for_review());
         self.ask(tx, run, reasons, None).await
     }
