@@ -26,7 +26,8 @@ use searchwright_store::{
     Tx,
     access::ProjectScope,
     autopilot::{self, AutopilotSettings},
-    autopilot_runs, projects,
+    autopilot_runs::{self, RunCounts},
+    projects,
     schedules::{self, PlannedSlot, ScheduleRecord},
 };
 
@@ -155,10 +156,10 @@ pub(crate) async fn volume_limit(
     ))
 }
 
-/// Returns the number of posts that are published, or on their way, with dates in the month of a date.
-pub(crate) async fn count_month(tx: &mut Tx, scope: ProjectScope, date: Date) -> Result<u64> {
+/// Counts the runs with dates in the month of a date.
+pub(crate) async fn count_month(tx: &mut Tx, scope: ProjectScope, date: Date) -> Result<RunCounts> {
     let (first, last) = (date.first_of_month(), date.last_of_month());
-    Ok(autopilot_runs::count_publications(tx, scope, first, last).await?)
+    Ok(autopilot_runs::count(tx, scope, first, last).await?)
 }
 
 /// Ends a run.

@@ -247,16 +247,31 @@ pub async fn count_waiting(tx: &mut Tx, scope: ProjectScope) -> Result<u64> {
         .await
 }
 
-/// Returns the number of runs with dates from `first` to `last` that are published or on their way.
-pub async fn count_publications(tx: &mut Tx, scope: ProjectScope, first: Date, last: Date) -> Result<u64> {
+/// Runs of some days by how far they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RunCounts {
+    /// Published, or on their way to the provider.
+    pub published: u64,
+    /// These, and those that have not ended.
+    pub claimed: u64,
+}
+
+/// Counts runs with dates from `first` to `last`.
+pub async fn count(tx: &mut Tx, scope: ProjectScope, first: Date, last: Date) -> Result<RunCounts> {
     sql(
-        "SELECT count(*) FROM autopilot_runs WHERE project_id = $1 AND local_date >= $2 AND local_date <= $3
-           AND outcome IN ('published', 'publishing', 'scheduled')",
+        "SELECT count(CASE WHEN outcome IN ('published', 'publishing') THEN 1 END),
+           count(CASE WHEN outcome = 'published' OR finished_at IS NULL THEN 1 END)
+         FROM autopilot_runs WHERE project_id = $1 AND local_date >= $2 AND local_date <= $3",
     )
     .bind(scope.project())
     .bind(first.to_string())
     .bind(last.to_string())
-    .fetch_one(tx, |c| Ok(c.take::<i64>()?.unsigned_abs()))
+    .fetch_one(tx, |c| {
+        Ok(RunCounts {
+            published: c.take::<i64>()?.unsigned_abs(),
+            claimed: c.take::<i64>()?.unsigned_abs(),
+        })
+    })
     .await
 }
 

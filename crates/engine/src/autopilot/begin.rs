@@ -25,7 +25,7 @@ use searchwright_store::{
 };
 use searchwright_writing::transitions::Actor;
 
-use super::{AutopilotState, finish, pause};
+use super::{AutopilotState, count_month, finish, pause};
 use crate::{
     Engine,
     connections::list_ready,
@@ -105,7 +105,13 @@ async fn begin_due(engine: &Engine, tx: &mut Tx, scope: ProjectScope, now: Insta
         created_at: now,
         updated_at: now,
     };
-    let after = if let Decision::Skip(_) = decision {
+    let limit = state.monthly_limit(tx, scope, now).await?;
+    let is_skipped = matches!(decision, Decision::Skip(_));
+    if !is_skipped && count_month(tx, scope, slot.date).await?.claimed >= u64::from(limit) {
+        // before anything is paid for
+        return pause::pause(engine, tx, scope, PauseReason::MonthlyCap, now).await;
+    }
+    let after = if is_skipped {
         let detail = "the server did not run for a day or longer after the time of the slot";
         finish(
             &mut run,

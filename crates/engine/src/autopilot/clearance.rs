@@ -118,8 +118,7 @@ impl DuePost<'_> {
         }
         if let Ok(date) = run.slot_date.parse() {
             let limit = state.monthly_limit(tx, scope, now).await?;
-            // this run is among those that are counted
-            if count_month(tx, scope, date).await? > u64::from(limit) {
+            if count_month(tx, scope, date).await?.published >= u64::from(limit) {
                 pause::pause(engine, tx, scope, PauseReason::MonthlyCap, now).await?;
                 let next_month = state.rule.local_date(now).last_of_month();
                 let end = next_month

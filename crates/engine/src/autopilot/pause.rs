@@ -134,7 +134,7 @@ async fn resume_if_mended(tx: &mut Tx, scope: ProjectScope, now: Instant) -> Res
         PauseReason::MonthlyCap => {
             let today = state.rule.local_date(now);
             let limit = state.monthly_limit(tx, scope, now).await?;
-            count_month(tx, scope, today).await? < u64::from(limit)
+            count_month(tx, scope, today).await?.claimed < u64::from(limit)
         }
     };
     if is_mended {

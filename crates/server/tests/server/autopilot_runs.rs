@@ -34,6 +34,7 @@ on_both!(
     drafts_at_the_provider_are_not_published,
     proposals_wait_without_a_schedule,
     a_cap_above_what_the_site_published_is_refused,
+    the_cap_of_a_month_holds_until_the_next_one,
 );
 
 const HOUR: i64 = 3_600_000;
@@ -815,4 +816,49 @@ async fn a_cap_above_what_the_site_published_is_refused(database: &str) {
         both.refuses(422, "validation_failed")["errors"][0]["pointer"],
         "/auto_publish"
     );
+}
+
+async fn the_cap_of_a_month_holds_until_the_next_one(database: &str) {
+    let (bench, blog) = start(database).await;
+    bench.keyword("oak shelf").await;
+    bench.keyword("desk lamp").await;
+    enable(
+        &bench,
+        json!({ "mode": "auto", "hold_hours": 0, "monthly_cap": 1 }),
+    )
+    .await;
+    let run = written(&bench).await;
+    let post = text(&run, "postId").to_owned();
+    pass_to(&bench, "2026-11-22T09:00:00.000Z", &post).await;
+    bench.clock.advance(HOUR);
+    tick(&bench).await;
+    let state = bench.get("P/autopilot").await.json();
+    assert_eq!(
+        (
+            &state["paused_reason"],
+            &state["next_publish_at"],
+            blog.posts().len()
+        ),
+        (&json!("monthly_cap"), &Value::Null, 1)
+    );
+    assert_eq!(
+        runs(&bench).await.len(),
+        1,
+        "nothing was written for a slot that cannot be used"
+    );
+    bench.clock.advance(5 * DAY);
+    tick(&bench).await;
+    assert_eq!(
+        bench.get("P/autopilot").await.json()["paused_reason"],
+        "monthly_cap"
+    );
+    bench.clock.advance(4 * DAY);
+    tick(&bench).await;
+    let state = bench.get("P/autopilot").await.json();
+    assert_eq!(
+        (&state["paused_reason"], &state["next_publish_at"]),
+        (&Value::Null, &json!("2026-12-02T09:00:00.000Z")),
+        "{state:#}"
+    );
+    assert_eq!(events(&bench, "autopilot.paused").await.len(), 1);
 }

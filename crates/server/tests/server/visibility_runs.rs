@@ -7,6 +7,7 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use http::StatusCode;
+use searchwright_contract::Instant;
 use serde_json::{Value, json};
 
 use crate::{
@@ -164,7 +165,16 @@ async fn run(bench: &Bench, prompt: &str, body: Value) -> Value {
     loop {
         let job = bench.get(&job).await.json();
         match job["status"].as_str().unwrap() {
-            "queued" => bench.clock.advance(1_000),
+            "queued" => {
+                // time passes only where the job waits for it: a lease would end if it passed while a worker takes it
+                let due: Option<Instant> = serde_json::from_value(job["runAfter"].clone()).unwrap();
+                let wait = due.map_or(0, |due| due.millis() - bench.clock.now().millis());
+                if wait > 0 {
+                    bench.clock.advance(wait);
+                    bench.server.app.engine.wake.notify_one();
+                }
+                tokio::task::yield_now().await;
+            }
             "running" => tokio::task::yield_now().await,
             _ => break,
         }
