@@ -19,7 +19,8 @@ use searchwright_autopilot::{
 };
 use searchwright_contract::{
     Instant,
-    autopilot::{AutopilotOutcome, AutopilotRun},
+    autopilot::{AutopilotMode, AutopilotOutcome, AutopilotRun, PauseReason},
+    ids::AutopilotRunId,
     schedules::ScheduleKind,
 };
 use searchwright_store::{
@@ -39,8 +40,8 @@ use crate::{
     schedules::{next_slot, plan, slot_rule},
 };
 
-/// Milliseconds by which the date of a run may lie ahead: more than the longest lead.
-const HORIZON_MILLIS: i64 = 16 * 24 * 3_600_000;
+/// Milliseconds by which the date of a run may lie ahead: more than the longest interval, lead and month together.
+const HORIZON_MILLIS: i64 = 200 * 24 * 3_600_000;
 /// Months of publications to which the volume is compared.
 const HISTORY_MONTHS: i32 = 6;
 
@@ -71,22 +72,27 @@ impl AutopilotState {
         })
     }
 
-    /// Returns whether posts may be published now.
-    pub(crate) fn runs(&self, now: Instant) -> bool {
-        self.schedule.enabled
-            && self.settings.pause.is_none()
-            && self.settings.paused_until.is_none_or(|until| until <= now)
+    /// Returns whether posts may be published now. The cap of a month is counted for each of them.
+    pub(crate) fn may_publish(&self, now: Instant) -> bool {
+        let settings = &self.settings;
+        let is_paused = settings
+            .pause
+            .as_ref()
+            .is_some_and(|pause| pause.reason != PauseReason::MonthlyCap);
+        self.schedule.enabled && !is_paused && settings.paused_until.is_none_or(|until| until <= now)
     }
 
-    /// Returns the first free slot after a time, and after the pause that a person set.
+    /// Returns the first free slot after a time, and after the pause that a person set. The interval does not count from the run
+    /// that is `moved`.
     pub(crate) async fn next_slot(
         &self,
         tx: &mut Tx,
         scope: ProjectScope,
+        moved: Option<AutopilotRunId>,
         after: Instant,
         now: Instant,
     ) -> Result<Option<Slot>> {
-        let used = autopilot_runs::list_dates(tx, scope).await?;
+        let used = autopilot_runs::list_dates(tx, scope, moved, now).await?;
         let after = self.settings.paused_until.map_or(after, |until| after.max(until));
         // runs begin days before their slots, so that dates beyond tomorrow count
         let horizon = now.plus_millis(HORIZON_MILLIS);
@@ -104,8 +110,23 @@ impl AutopilotState {
         if !self.schedule.enabled || self.settings.pause.is_some() {
             return Ok(None);
         }
-        let slot = self.next_slot(tx, scope, after, now).await?;
-        Ok(slot.map(|slot| plan(&self.rule, &slot, self.settings.lead_days, now)))
+        let slot = self.next_slot(tx, scope, None, after, now).await?;
+        Ok(slot.map(|slot| plan(&self.rule, &slot, self.lead_days(), now)))
+    }
+
+    /// Returns the days before a slot on which work for it begins: enough for the hold.
+    fn lead_days(&self) -> u8 {
+        let settings = &self.settings;
+        match settings.mode {
+            AutopilotMode::Auto => settings.lead_days.max(settings.hold_hours.div_ceil(24) + 1),
+            AutopilotMode::Propose | AutopilotMode::Review => settings.lead_days,
+        }
+    }
+
+    /// Returns a time just before the month after that of a date.
+    pub(crate) fn end_of_month(&self, date: Date) -> Option<Instant> {
+        let first = date.last_of_month().tomorrow().ok()?;
+        self.rule.slot_on(first).map(|slot| slot.at.plus_millis(-1))
     }
 
     /// Returns the time from which slots are planned anew: now, unless the planned slot has come and was not used yet.
@@ -145,12 +166,12 @@ pub(crate) async fn volume_limit(
     rule: &SlotRule,
     now: Instant,
 ) -> Result<Option<u32>> {
-    let first = rule.local_date(now).first_of_month();
-    let first = first
+    let this_month = rule.local_date(now).first_of_month();
+    let first = this_month
         .checked_sub(Span::new().months(HISTORY_MONTHS))
-        .unwrap_or(first);
-    let since = rule.slot_on(first).map_or(now, |slot| slot.at);
-    let published = autopilot_runs::list_publications_since(tx, scope, since).await?;
+        .unwrap_or(this_month);
+    let at = |date| rule.slot_on(date).map_or(now, |slot| slot.at);
+    let published = autopilot_runs::list_own_publications(tx, scope, at(first), at(this_month)).await?;
     Ok(limits::volume_limit(
         published.into_iter().map(|at| rule.local_date(at)),
     ))

@@ -191,21 +191,68 @@ pub async fn list_to_advance(tx: &mut Tx, limit: u32) -> Result<Vec<OpenRun>> {
     .await
 }
 
-/// Returns the dates of the newest runs, newest first. The interval counts from those that are under way or published.
-pub async fn list_dates(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<SlotDate>> {
-    sql("SELECT local_date, slot_at, outcome FROM autopilot_runs WHERE project_id = $1 ORDER BY local_date DESC LIMIT $2")
+/// Returns the dates of the newest runs, newest first. The interval counts from those that are published or on their way; not from
+/// `moved`, whose slot is sought, nor from posts that wait for a person although their slot has passed.
+pub async fn list_dates(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    moved: Option<AutopilotRunId>,
+    now: Instant,
+) -> Result<Vec<SlotDate>> {
+    sql("SELECT id, local_date, slot_at, outcome FROM autopilot_runs WHERE project_id = $1 ORDER BY local_date DESC LIMIT $2")
         .bind(scope.project())
         .bind(MAX_DATES)
         .fetch_all(tx, |c| {
-            let (date, at): (Date, Instant) = (c.parse()?, c.take()?);
-            let outcome: AutopilotOutcome = c.parse()?;
+            let (id, date): (AutopilotRunId, Date) = (c.take()?, c.parse()?);
+            let (at, outcome): (Instant, AutopilotOutcome) = (c.take()?, c.parse()?);
+            let is_overdue = outcome == AutopilotOutcome::AwaitingReview && at <= now;
+            let is_claimed = !outcome.is_final() || outcome == AutopilotOutcome::Published;
             Ok(SlotDate {
                 date,
                 at,
-                counts: !outcome.is_final() || outcome == AutopilotOutcome::Published,
+                counts: is_claimed && !is_overdue && moved != Some(id),
             })
         })
         .await
+}
+
+/// Lets the open runs of a project look at their posts again, because something else has changed.
+pub async fn look_again(tx: &mut Tx, scope: ProjectScope) -> Result<()> {
+    sql("UPDATE autopilot_runs SET seen_version = NULL WHERE project_id = $1 AND finished_at IS NULL")
+        .bind(scope.project())
+        .execute(tx)
+        .await?;
+    Ok(())
+}
+
+/// Returns whether another run has published, or is publishing, on a local date.
+pub async fn has_publication_on(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    date: Date,
+    except: AutopilotRunId,
+) -> Result<bool> {
+    sql(
+        "SELECT EXISTS (SELECT 1 FROM autopilot_runs WHERE project_id = $1 AND local_date = $2 AND id <> $3
+           AND outcome IN ('published', 'publishing'))",
+    )
+    .bind(scope.project())
+    .bind(date.to_string())
+    .bind(except)
+    .fetch_one(tx, |c| c.take())
+    .await
+}
+
+/// Returns the time of the next slot for which a post is being prepared or scheduled.
+pub async fn find_next_slot(tx: &mut Tx, scope: ProjectScope, now: Instant) -> Result<Option<Instant>> {
+    sql(
+        "SELECT min(slot_at) FROM autopilot_runs WHERE project_id = $1 AND slot_at > $2
+           AND outcome IN ('preparing', 'scheduled') AND finished_at IS NULL",
+    )
+    .bind(scope.project())
+    .bind(now)
+    .fetch_one(tx, |c| c.take())
+    .await
 }
 
 /// Returns the newest run before one that has a keyword, for its cluster.
@@ -301,15 +348,17 @@ pub async fn find_last_publication(tx: &mut Tx, scope: ProjectScope) -> Result<O
         .await
 }
 
-/// Returns the times at which posts of the project were first published since a time.
-pub async fn list_publications_since(
+/// Returns the times in a period at which posts that are not of the autopilot were first published.
+pub async fn list_own_publications(
     tx: &mut Tx,
     scope: ProjectScope,
-    since: Instant,
+    from: Instant,
+    until: Instant,
 ) -> Result<Vec<Instant>> {
-    sql("SELECT published_at FROM posts WHERE project_id = $1 AND published_at >= $2")
+    sql("SELECT published_at FROM posts WHERE project_id = $1 AND published_at >= $2 AND published_at < $3 AND origin <> 'autopilot'")
         .bind(scope.project())
-        .bind(since)
+        .bind(from)
+        .bind(until)
         .fetch_all(tx, |c| c.take())
         .await
 }

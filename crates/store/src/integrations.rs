@@ -14,6 +14,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use crate::{
     Cells, Json, Result, Tx,
     access::ProjectScope,
+    autopilot_runs,
     seal::{Keyring, SealContext},
     sql,
 };
@@ -167,6 +168,7 @@ pub async fn connect(
     new: NewIntegration,
     now: Instant,
 ) -> Result<ConnectionId> {
+    autopilot_runs::look_again(tx, scope).await?;
     let current = find_by_provider(tx, scope, new.provider).await?;
     // One connection per provider: one to another site is removed.
     if let Some(other) = current
@@ -244,6 +246,7 @@ pub async fn update_mapping(
     mapping: &FieldMapping,
     now: Instant,
 ) -> Result<()> {
+    autopilot_runs::look_again(tx, scope).await?;
     sql("UPDATE integrations SET site_id = $3, collection_id = $4, field_map = $5, missing = $6, version = version + 1, updated_at = $7,
            status = CASE WHEN status = 'error' THEN 'ready' ELSE status END, last_error = CASE WHEN status = 'error' THEN NULL ELSE last_error END
          WHERE project_id = $1 AND id = $2 AND status <> 'not_connected'")
@@ -267,6 +270,7 @@ pub async fn record_outcome(
     failure: Option<(Readiness, IntegrationError)>,
     now: Instant,
 ) -> Result<bool> {
+    autopilot_runs::look_again(tx, scope).await?;
     let (status, error) = failure.map_or((Readiness::Ready, None), |(status, error)| (status, Some(error)));
     let changed = sql("UPDATE integrations SET version = version + 1, updated_at = $4 WHERE project_id = $1 AND id = $2 AND status NOT IN ('not_connected', $3)")
         .bind(scope.project())
@@ -294,6 +298,7 @@ pub async fn update_missing(
     missing: &[String],
     now: Instant,
 ) -> Result<()> {
+    autopilot_runs::look_again(tx, scope).await?;
     sql("UPDATE integrations SET missing = $3, version = version + 1, updated_at = $4 WHERE project_id = $1 AND id = $2 AND status <> 'not_connected'")
         .bind(scope.project())
         .bind(id)
@@ -322,6 +327,7 @@ pub async fn record_publication(
 
 /// Removes a connection: deletes its secrets, settings and mapping. Returns whether there was one.
 pub async fn remove(tx: &mut Tx, scope: ProjectScope, id: ConnectionId, now: Instant) -> Result<bool> {
+    autopilot_runs::look_again(tx, scope).await?;
     let none = Json::encode(&BTreeMap::<String, String>::new())?;
     let gone = sql("UPDATE integrations SET status = 'not_connected', settings = $3, field_map = $3, missing = $4, secret = NULL, account = NULL,
            site_id = NULL, collection_id = NULL, last_error = NULL, version = version + 1, updated_at = $5

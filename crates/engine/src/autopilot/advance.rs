@@ -23,7 +23,10 @@ use searchwright_writing::transitions::Actor;
 
 use super::{
     AutopilotState,
-    approvals::{ApprovalRequest, hash_to_send, make_void, request, schedule_post, unschedule, write_post},
+    approvals::{
+        ApprovalRequest, hash_to_send, make_void, request, schedule_post, unschedule, void_waiting,
+        write_post,
+    },
     finish, pause,
 };
 use crate::{
@@ -120,6 +123,7 @@ impl RunStep<'_> {
                 Ok(())
             }
             PostStatus::Failed => {
+                void_waiting(tx, self.scope, summary.id).await?;
                 let failure = summary.failure.as_ref();
                 let detail = failure.map(|failure| format!("{}: {}", failure.code, failure.detail));
                 finish(run, AutopilotOutcome::Failed, detail, self.now);
@@ -215,13 +219,15 @@ impl RunStep<'_> {
         };
         let mut record = self.record.clone();
         let before = facts(&record.post.summary, &record.post.findings.warnings, self.now);
-        advance(
+        if let Err(failure) = advance(
             &mut record,
             PostStatus::Queued,
             Actor::Autopilot,
             &before,
             self.now,
-        )?;
+        ) {
+            return Ok(Some(failure.0.detail.clone()));
+        }
         match begin_generation(self.engine, tx, self.scope, &mut record, order, self.now).await {
             Ok(_) => {
                 self.record = record;
@@ -234,18 +240,22 @@ impl RunStep<'_> {
 
     /// Schedules the post, and gives people the hours of the mode to stop it.
     async fn schedule_with_hold(&mut self, tx: &mut Tx, run: &mut AutopilotRun) -> Result<()> {
+        let before = self.record.post.summary.clone();
         let hold = i64::from(self.state.settings.hold_hours) * HOUR_MILLIS;
         let earliest = self.now.plus_millis(hold.max(SOON_MILLIS));
         if run.slot_at < earliest && self.state.rule.local_date(earliest).to_string() != run.slot_date {
             // the hold reaches into another day, which has a slot of its own
-            let slot = self.state.next_slot(tx, self.scope, earliest, self.now).await?;
+            let slot = self
+                .state
+                .next_slot(tx, self.scope, Some(run.id), earliest, self.now)
+                .await?;
             if let Some(slot) = slot {
                 (run.slot_date, run.slot_at) = (slot.date.to_string(), slot.at);
             }
         }
         let at = run.slot_at.max(earliest);
         if let Err(failure) = schedule_post(tx, self.scope, &mut self.record, at, self.now).await {
-            self.record.post.summary = self.old.summary.clone();
+            self.record.post.summary = before;
             run.outcome = AutopilotOutcome::AwaitingReview;
             return self.ask(tx, run, vec![failure.0.detail.clone()], None).await;
         }
@@ -323,8 +333,11 @@ impl RunStep<'_> {
     }
 
     fn hash(&self) -> Vec<u8> {
-        let connection = self.connection.as_ref().map(|connection| connection.id);
-        hash_to_send(&self.record, connection, self.state.settings.draft_only)
+        hash_to_send(
+            &self.record,
+            self.connection.as_ref(),
+            self.state.settings.draft_only,
+        )
     }
 
     /// Looks at a post that is scheduled: by the autopilot, or by a caller.
@@ -353,7 +366,7 @@ impl RunStep<'_> {
         let date = self.state.rule.local_date(at);
         run.slot_at = at;
         if date.to_string() != run.slot_date {
-            let used = autopilot_runs::list_dates(tx, self.scope).await?;
+            let used = autopilot_runs::list_dates(tx, self.scope, None, self.now).await?;
             if used.iter().all(|used| used.date != date) {
                 run.slot_date = date.to_string();
             }
@@ -363,6 +376,7 @@ impl RunStep<'_> {
 
     /// Ends the run of a post that was sent as a draft.
     async fn sent_as_draft(&mut self, tx: &mut Tx, run: &mut AutopilotRun) -> Result<()> {
+        void_waiting(tx, self.scope, self.record.post.summary.id).await?;
         let sent = publications::list_of_post(tx, self.scope, self.record.post.summary.id).await?;
         let done = sent
             .iter()
@@ -414,12 +428,8 @@ impl RunStep<'_> {
             _ => None,
         };
         finish(run, AutopilotOutcome::Published, detail, self.now);
-        if let Some(newest) = approvals::find_newest_of_post(tx, self.scope, summary.id).await?
-            && matches!(newest.status, ApprovalStatus::Pending | ApprovalStatus::Held)
-        {
-            // it was published in another way
-            make_void(tx, self.scope, summary.id).await?;
-        }
+        // it may have been published in another way
+        void_waiting(tx, self.scope, summary.id).await?;
         self.announce_published(tx, run).await
     }
 

@@ -4,9 +4,9 @@ use searchwright_autopilot::slots::Slot;
 use searchwright_contract::{
     Code, Instant, Problem, Scope,
     approvals::{Approval, ApprovalStatus},
-    autopilot::{AutopilotOutcome, AutopilotRun},
+    autopilot::{AutopilotMode, AutopilotOutcome, AutopilotRun},
     events::{ApprovalData, EventType},
-    ids::{ActivityId, ApprovalId, ConnectionId, EventId, PostId, ProjectId},
+    ids::{ActivityId, ApprovalId, EventId, PostId, ProjectId},
     people::UserRef,
     posts::{Post, PostStatus, PostSummary},
 };
@@ -21,13 +21,14 @@ use searchwright_store::{
     projects, workspaces,
 };
 use searchwright_writing::transitions::{Actor, Facts};
+use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 use super::{AutopilotState, finish};
 use crate::{
     Engine,
     failure::{Result, defect},
-    posts::{advance, announce, facts, follow, schedule::connection_for_schedule},
+    posts::{advance, announce, digest, facts, follow, schedule::connection_for_schedule},
 };
 
 /// Characters of the reason of a decision.
@@ -75,13 +76,13 @@ pub struct ApprovalPage {
 /// Returns the digest of what would be sent, and where.
 pub(super) fn hash_to_send(
     record: &PostRecord,
-    connection: Option<ConnectionId>,
+    connection: Option<&IntegrationRecord>,
     draft_only: bool,
 ) -> Vec<u8> {
+    let place = connection.map(|at| json!([at.id, at.site_id, at.collection_id, at.field_map]));
     let mut hash = Sha256::new();
     hash.update(&record.content_hash);
-    hash.update(connection.map_or([0; 16], |id| *uuid::Uuid::from(id).as_bytes()));
-    hash.update([u8::from(draft_only)]);
+    hash.update(digest(&json!([place, draft_only])));
     hash.finalize().to_vec()
 }
 
@@ -116,7 +117,7 @@ pub(super) async fn request(
         run: Some(request.run.id),
         status: ApprovalStatus::Pending,
         reasons: request.reasons,
-        content_hash: hash_to_send(request.record, connection, request.draft_only),
+        content_hash: hash_to_send(request.record, request.connection, request.draft_only),
         connection,
         provider: request.connection.map(|connection| connection.provider),
         publish_at: request.expires_at,
@@ -207,7 +208,19 @@ pub(crate) async fn make_void(tx: &mut Tx, scope: ProjectScope, post: PostId) ->
     Ok(())
 }
 
-/// Refuses a caller that would schedule a post which waits for a person.
+/// Makes a request for a post void that nobody has decided.
+pub(super) async fn void_waiting(tx: &mut Tx, scope: ProjectScope, post: PostId) -> Result<()> {
+    use ApprovalStatus::{Held, Pending};
+    if let Some(mut newest) = approvals::find_newest_of_post(tx, scope, post).await?
+        && matches!(newest.status, Pending | Held)
+    {
+        newest.status = ApprovalStatus::Void;
+        approvals::update(tx, scope, &newest).await?;
+    }
+    Ok(())
+}
+
+/// Refuses a caller that would schedule or publish a post which waits for a person, or which a person rejected.
 pub(crate) async fn refuse_unapproved(
     engine: &Engine,
     tx: &mut Tx,
@@ -215,32 +228,48 @@ pub(crate) async fn refuse_unapproved(
     record: &PostRecord,
 ) -> Result<()> {
     let post = record.post.summary.id;
-    if autopilot_runs::find_open_of_post(tx, scope, post)
-        .await?
-        .is_none()
-    {
-        return Ok(());
-    }
-    let Some(newest) = approvals::find_newest_of_post(tx, scope, post).await? else {
+    let run = autopilot_runs::find_open_of_post(tx, scope, post).await?;
+    let newest = approvals::find_newest_of_post(tx, scope, post).await?;
+    let state = AutopilotState::load(tx, scope).await?;
+    let connection = connection_for_schedule(tx, scope, post).await?.ok();
+    let hash = hash_to_send(record, connection.as_ref(), state.settings.draft_only);
+    let refusal = |detail: &str| {
+        Problem::new(Code::InvalidState, detail).with("from", record.post.summary.status.as_str())
+    };
+    let Some(newest) = newest else {
+        let is_waiting = run.is_some_and(|run| {
+            state.settings.mode == AutopilotMode::Review || run.outcome == AutopilotOutcome::Preparing
+        });
+        if is_waiting {
+            let refusal = refusal("the autopilot is preparing the post, and a person will be asked");
+            return Err(refusal.hint("see approvals.list in a minute").into());
+        }
         return Ok(());
     };
-    let state = AutopilotState::load(tx, scope).await?;
-    let connection = connection_for_schedule(tx, scope, post)
-        .await?
-        .ok()
-        .map(|found| found.id);
-    let is_same = newest.content_hash == hash_to_send(record, connection, state.settings.draft_only);
-    if newest.status == ApprovalStatus::Approved && is_same {
+    let is_same = newest.content_hash == hash;
+    let is_refused = match newest.status {
+        ApprovalStatus::Approved => !is_same && run.is_some(),
+        // what was rejected stays rejected, until it is changed
+        ApprovalStatus::Rejected => is_same,
+        ApprovalStatus::Pending | ApprovalStatus::Held => run.is_some(),
+        ApprovalStatus::Void => run.is_some() && state.settings.mode != AutopilotMode::Propose,
+        ApprovalStatus::Lapsed => false,
+    };
+    if !is_refused {
         return Ok(());
     }
     let url = page_url(engine, scope.project().into(), newest.id);
-    Err(
-        Problem::new(Code::InvalidState, "the post waits for the approval of a person")
-            .hint(format!("a person decides at {url}"))
-            .with("from", record.post.summary.status.as_str())
-            .with("approvalUrl", url)
-            .into(),
-    )
+    let (detail, hint) = match newest.status {
+        ApprovalStatus::Rejected => (
+            "a person rejected the post as it is",
+            "change it first".to_owned(),
+        ),
+        _ => (
+            "the post waits for the approval of a person",
+            format!("a person decides at {url}"),
+        ),
+    };
+    Err(refusal(detail).hint(hint).with("approvalUrl", url).into())
 }
 
 /// Person who decides about posts of a project.
@@ -313,15 +342,26 @@ impl Engine {
             decided: Vec::new(),
             timezone: AutopilotState::load(&mut tx, scope).await?.zone,
         };
-        for row in approvals::list(&mut tx, scope, None, None, limit).await? {
-            let title = posts::get(&mut tx, scope, row.post).await?.post.summary.title;
-            let approval = shown(self, project, row, title);
-            match approval.status {
-                ApprovalStatus::Pending | ApprovalStatus::Held => listed.waiting.push(approval),
-                ApprovalStatus::Void => {}
-                _ => listed.decided.push(approval),
+        for status in ApprovalStatus::ALL {
+            if *status == ApprovalStatus::Void {
+                continue;
+            }
+            for row in approvals::list(&mut tx, scope, Some(*status), None, limit).await? {
+                let title = posts::get(&mut tx, scope, row.post).await?.post.summary.title;
+                let approval = shown(self, project, row, title);
+                match approval.status {
+                    ApprovalStatus::Pending | ApprovalStatus::Held => listed.waiting.push(approval),
+                    _ => listed.decided.push(approval),
+                }
             }
         }
+        listed
+            .waiting
+            .sort_by_key(|approval| std::cmp::Reverse(approval.id));
+        listed
+            .decided
+            .sort_by_key(|approval| std::cmp::Reverse(approval.id));
+        listed.decided.truncate(limit as usize);
         Ok(Some(listed))
     }
 
@@ -427,11 +467,17 @@ async fn closed(
         ApprovalStatus::Void => return Ok(Some("The post was changed after this request. A new request was made, or the post is no longer to be published.".to_owned())),
         other => return Ok(Some(format!("It was decided: {other}."))),
     }
-    let connection = connection_for_schedule(tx, scope, approval.post)
-        .await?
-        .ok()
-        .map(|found| found.id);
-    if approval.content_hash != hash_to_send(record, connection, state.settings.draft_only) {
+    if !matches!(
+        record.post.summary.status,
+        PostStatus::Draft | PostStatus::Review | PostStatus::Scheduled
+    ) {
+        return Ok(Some(format!(
+            "The post is {} in the meantime.",
+            record.post.summary.status
+        )));
+    }
+    let connection = connection_for_schedule(tx, scope, approval.post).await?.ok();
+    if approval.content_hash != hash_to_send(record, connection.as_ref(), state.settings.draft_only) {
         return Ok(Some(
             "What would be published has changed since this request. A new request follows within a minute."
                 .to_owned(),
@@ -449,6 +495,10 @@ pub(super) async fn slot_of(
     now: Instant,
 ) -> Result<Option<Slot>> {
     if run.slot_at > now
+        && state
+            .settings
+            .paused_until
+            .is_none_or(|until| until <= run.slot_at)
         && let Ok(date) = run.slot_date.parse()
     {
         return Ok(Some(Slot {
@@ -457,7 +507,7 @@ pub(super) async fn slot_of(
             at: run.slot_at,
         }));
     }
-    state.next_slot(tx, scope, now, now).await
+    state.next_slot(tx, scope, Some(run.id), now, now).await
 }
 
 async fn decide(

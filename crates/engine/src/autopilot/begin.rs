@@ -21,14 +21,14 @@ use searchwright_store::{
     autopilot_runs, jobs,
     keywords::{self, KeywordQuery},
     posts::{self, PostRecord},
-    projects, schedules,
+    projects,
+    schedules::{self, PlannedSlot},
 };
 use searchwright_writing::transitions::Actor;
 
 use super::{AutopilotState, count_month, finish, pause};
 use crate::{
     Engine,
-    connections::list_ready,
     failure::Result,
     jobs::{Job, generate_post::Order, keyword_generation::GenerationOrder},
     operations::BUILT_IN,
@@ -37,6 +37,7 @@ use crate::{
         draft::{new_draft, set_free_slug},
         facts, follow,
         generation::{begin_generation, find_duplicate},
+        schedule::connection_for_new_post,
         settle,
     },
 };
@@ -47,6 +48,8 @@ const MAX_CANDIDATES: u32 = 500;
 const MAX_TRIES: usize = 20;
 /// Milliseconds from one search for keywords to the next.
 const KEYWORD_SEARCH_MILLIS: i64 = 7 * 24 * 3_600_000;
+/// Milliseconds after which it is tried again to begin a run whose slot is ahead.
+const RETRY_MILLIS: i64 = 3_600_000;
 /// Keywords that are searched for.
 const KEYWORD_COUNT: u32 = 50;
 
@@ -80,7 +83,7 @@ async fn begin_due(engine: &Engine, tx: &mut Tx, scope: ProjectScope, now: Insta
         }
         Decision::Wait | Decision::Start(_) | Decision::Skip(_) => {}
     }
-    let used = autopilot_runs::list_dates(tx, scope).await?;
+    let used = autopilot_runs::list_dates(tx, scope, None, now).await?;
     if used.iter().any(|used| used.date == planned.date) {
         return state.replan(tx, scope, planned.at, now).await;
     }
@@ -105,11 +108,16 @@ async fn begin_due(engine: &Engine, tx: &mut Tx, scope: ProjectScope, now: Insta
         created_at: now,
         updated_at: now,
     };
-    let limit = state.monthly_limit(tx, scope, now).await?;
+    let limit = u64::from(state.monthly_limit(tx, scope, now).await?);
     let is_skipped = matches!(decision, Decision::Skip(_));
-    if !is_skipped && count_month(tx, scope, slot.date).await?.claimed >= u64::from(limit) {
+    if !is_skipped && count_month(tx, scope, slot.date).await?.claimed >= limit {
         // before anything is paid for
-        return pause::pause(engine, tx, scope, PauseReason::MonthlyCap, now).await;
+        let today = state.rule.local_date(now);
+        if count_month(tx, scope, today).await?.published >= limit && today.month() == slot.date.month() {
+            return pause::pause(engine, tx, scope, PauseReason::MonthlyCap, now).await;
+        }
+        let after = state.end_of_month(slot.date).unwrap_or(slot.at);
+        return state.replan(tx, scope, after, now).await;
     }
     let after = if is_skipped {
         let detail = "the server did not run for a day or longer after the time of the slot";
@@ -123,6 +131,13 @@ async fn begin_due(engine: &Engine, tx: &mut Tx, scope: ProjectScope, now: Insta
         now.plus_millis(-searchwright_autopilot::slots::MAX_LATE_MILLIS)
     } else {
         prepare(engine, tx, scope, &mut run, &slot, now).await?;
+        if run.outcome.is_final() && slot.at > now {
+            // the cause may be gone before the time of the slot
+            let due_at = slot.at.min(now.plus_millis(RETRY_MILLIS));
+            let planned = Some(PlannedSlot { due_at, ..planned });
+            schedules::set_plan(tx, scope, ScheduleKind::Posts, planned).await?;
+            return Ok(());
+        }
         slot.at
     };
     autopilot_runs::insert(tx, scope, &run).await?;
@@ -147,8 +162,8 @@ async fn prepare(
     let refused = |run: &mut AutopilotRun, detail: &str| {
         finish(run, AutopilotOutcome::Failed, Some(detail.to_owned()), now);
     };
-    if list_ready(tx, scope).await?.is_empty() {
-        refused(run, pause::NOT_READY);
+    if let Err(why) = connection_for_new_post(tx, scope).await? {
+        refused(run, why);
         return pause::pause(engine, tx, scope, PauseReason::Integration, now).await;
     }
     let query = KeywordQuery {

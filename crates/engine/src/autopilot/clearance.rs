@@ -4,7 +4,7 @@ use searchwright_autopilot::slots::MAX_LATE_MILLIS;
 use searchwright_contract::{
     Instant,
     approvals::ApprovalStatus,
-    autopilot::{AutopilotOutcome, AutopilotRun, PauseReason},
+    autopilot::{AutopilotMode, AutopilotOutcome, AutopilotRun, PauseReason},
 };
 use searchwright_store::{
     Tx, access::ProjectScope, approvals, autopilot_runs, integrations::IntegrationRecord, posts::PostRecord,
@@ -86,7 +86,7 @@ impl DuePost<'_> {
         if !state.schedule.enabled {
             return back("the autopilot was turned off before its slot");
         }
-        if !state.runs(now) {
+        if !state.may_publish(now) {
             return back("its slot passed while the autopilot was paused: approve it to use the next slot");
         }
         let wanted_at = record.post.summary.scheduled_at.unwrap_or(now);
@@ -99,46 +99,69 @@ impl DuePost<'_> {
             pause::pause(engine, tx, scope, PauseReason::Integration, now).await?;
             return back(pause::NOT_READY);
         };
-        if let Some(mut approval) = approvals::find_newest_of_post(tx, scope, record.post.summary.id).await? {
-            let hash = hash_to_send(record, Some(connection.id), state.settings.draft_only);
-            if approval.content_hash != hash {
-                return back("what would be published has changed since the request to approve it");
-            }
-            match approval.status {
-                ApprovalStatus::Approved | ApprovalStatus::Lapsed => {}
-                ApprovalStatus::Pending if approval.expires_at.is_some_and(|at| at <= now) => {
-                    approval.status = ApprovalStatus::Lapsed;
-                    approvals::update(tx, scope, &approval).await?;
-                }
-                ApprovalStatus::Pending => return back("it waits for the approval of a person"),
-                ApprovalStatus::Held => return back("a person holds it"),
-                ApprovalStatus::Rejected => return back("a person rejected it"),
-                ApprovalStatus::Void => return back("its approval is void, because it was changed"),
-            }
+        if let Some(why) = self.unapproved(tx, scope, state, connection).await? {
+            return back(why);
         }
-        if let Ok(date) = run.slot_date.parse() {
-            let limit = state.monthly_limit(tx, scope, now).await?;
-            if count_month(tx, scope, date).await?.published >= u64::from(limit) {
-                pause::pause(engine, tx, scope, PauseReason::MonthlyCap, now).await?;
-                let next_month = state.rule.local_date(now).last_of_month();
-                let end = next_month
-                    .tomorrow()
-                    .ok()
-                    .and_then(|first| state.rule.slot_on(first));
-                let after = end.map_or(now, |slot| slot.at.plus_millis(-1));
-                if let Some(slot) = state.next_slot(tx, scope, after, now).await? {
-                    (run.slot_date, run.slot_at) = (slot.date.to_string(), slot.at);
-                    run.detail = Some(
-                        "the posts of the month are used up: it is published in the next one".to_owned(),
-                    );
-                    return Ok(Clearance::Later(slot.at));
-                }
-            }
-        }
-        Ok(Clearance::Go(if state.settings.draft_only {
-            DRAFT
+        let today = state.rule.local_date(now);
+        let limit = u64::from(state.monthly_limit(tx, scope, now).await?);
+        let (after, why) = if count_month(tx, scope, today).await?.published >= limit {
+            pause::pause(engine, tx, scope, PauseReason::MonthlyCap, now).await?;
+            let end = state.end_of_month(today).unwrap_or(now);
+            (
+                end,
+                "the posts of the month are used up: it is published in the next one",
+            )
+        } else if autopilot_runs::has_publication_on(tx, scope, today, run.id).await? {
+            (
+                now,
+                "another post was published on this day: it is published at the next slot",
+            )
         } else {
-            LIVE
-        }))
+            let aim = if state.settings.draft_only { DRAFT } else { LIVE };
+            return Ok(Clearance::Go(aim));
+        };
+        let Some(slot) = state.next_slot(tx, scope, Some(run.id), after, now).await? else {
+            return back("no slot is free");
+        };
+        (run.slot_date, run.slot_at) = (slot.date.to_string(), slot.at);
+        run.detail = Some(why.to_owned());
+        Ok(Clearance::Later(slot.at))
+    }
+
+    /// Returns the reason for which the post may not be published by its mode and its approval.
+    async fn unapproved(
+        &self,
+        tx: &mut Tx,
+        scope: ProjectScope,
+        state: &AutopilotState,
+        connection: &IntegrationRecord,
+    ) -> Result<Option<&'static str>> {
+        let mode = state.settings.mode;
+        let newest = approvals::find_newest_of_post(tx, scope, self.record.post.summary.id).await?;
+        let Some(mut approval) = newest else {
+            // in mode propose a person has scheduled it, in mode auto there was no hold
+            return Ok((mode == AutopilotMode::Review).then_some("it waits for the approval of a person"));
+        };
+        let hash = hash_to_send(self.record, Some(connection), state.settings.draft_only);
+        if approval.content_hash != hash && mode != AutopilotMode::Propose {
+            return Ok(Some(
+                "what would be published has changed since the request to approve it",
+            ));
+        }
+        let is_auto = mode == AutopilotMode::Auto;
+        Ok(match approval.status {
+            ApprovalStatus::Approved => None,
+            ApprovalStatus::Lapsed if is_auto => None,
+            ApprovalStatus::Pending if is_auto && approval.expires_at.is_some_and(|at| at <= self.now) => {
+                approval.status = ApprovalStatus::Lapsed;
+                approvals::update(tx, scope, &approval).await?;
+                None
+            }
+            ApprovalStatus::Void if mode == AutopilotMode::Propose => None,
+            ApprovalStatus::Pending | ApprovalStatus::Lapsed => Some("it waits for the approval of a person"),
+            ApprovalStatus::Held => Some("a person holds it"),
+            ApprovalStatus::Rejected => Some("a person rejected it"),
+            ApprovalStatus::Void => Some("its approval is void, because it was changed"),
+        })
     }
 }

@@ -18,16 +18,15 @@ use searchwright_store::{
 use super::{AutopilotState, count_month};
 use crate::{
     Engine,
-    connections::list_ready,
     failure::{Result, defect},
+    posts::schedule::connection_for_new_post,
 };
 
 /// Runs that are looked at for failures in a row.
 const MAX_ENDED: u32 = 50;
 
 /// Detail of a run and of a pause for want of an integration.
-pub(crate) const NOT_READY: &str =
-    "no integration is ready to publish: connect one, or authorize it again, and map its fields";
+pub(crate) const NOT_READY: &str = "it is not clear where to publish: exactly one integration has to be ready; connect it, or authorize it again, and map its fields";
 
 fn detail(reason: PauseReason) -> &'static str {
     match reason {
@@ -129,17 +128,19 @@ async fn resume_if_mended(tx: &mut Tx, scope: ProjectScope, now: Instant) -> Res
     };
     let is_mended = match pause.reason {
         PauseReason::Failures | PauseReason::Unverified => false,
-        PauseReason::Integration => !list_ready(tx, scope).await?.is_empty(),
+        PauseReason::Integration => connection_for_new_post(tx, scope).await?.is_ok(),
         PauseReason::ReviewBacklog => autopilot_runs::count_waiting(tx, scope).await? < limits::MAX_WAITING,
         PauseReason::MonthlyCap => {
             let today = state.rule.local_date(now);
             let limit = state.monthly_limit(tx, scope, now).await?;
-            count_month(tx, scope, today).await?.claimed < u64::from(limit)
+            count_month(tx, scope, today).await?.published < u64::from(limit)
         }
     };
     if is_mended {
+        if pause.reason == PauseReason::Integration {
+            state.settings.resumed_at = Some(now);
+        }
         state.settings.pause = None;
-        state.settings.resumed_at = Some(now);
         autopilot::set(tx, scope, &state.settings).await?;
         state.replan(tx, scope, now, now).await?;
     }

@@ -82,6 +82,8 @@ impl TimesEdit {
 enum EnableCondition {
     /// An integration that is ready.
     Integration,
+    /// Only one integration that is ready, because nothing chooses among several.
+    OneIntegration,
     /// An approved keyword without a live post.
     Keyword,
 }
@@ -90,7 +92,7 @@ impl EnableCondition {
     /// Word in `missing`.
     const fn as_str(self) -> &'static str {
         match self {
-            Self::Integration => "integration",
+            Self::Integration | Self::OneIntegration => "integration",
             Self::Keyword => "keyword",
         }
     }
@@ -99,6 +101,9 @@ impl EnableCondition {
     const fn detail(self) -> &'static str {
         match self {
             Self::Integration => "no integration is ready to publish",
+            Self::OneIntegration => {
+                "several integrations are ready, and it is not clear which one to publish to"
+            }
             Self::Keyword => "no keyword is approved and without a live post",
         }
     }
@@ -109,6 +114,7 @@ impl EnableCondition {
             Self::Integration => {
                 "make a URL with connect-url, hand it to a person, and map the fields of the provider"
             }
+            Self::OneIntegration => "disconnect the others",
             Self::Keyword => "add a keyword, or set the status of one to approved",
         }
     }
@@ -124,8 +130,10 @@ fn join(conditions: &[EnableCondition], text: fn(EnableCondition) -> &'static st
 async fn list_missing(call: &Call, tx: &mut Tx) -> Result<Vec<EnableCondition>> {
     let scope = call.scope()?;
     let mut missing = Vec::new();
-    if connections::list_ready(tx, scope).await?.is_empty() {
-        missing.push(EnableCondition::Integration);
+    match connections::list_ready(tx, scope).await?.len() {
+        0 => missing.push(EnableCondition::Integration),
+        1 => {}
+        _ => missing.push(EnableCondition::OneIntegration),
     }
     if !keywords::has_approved_without_live_post(tx, scope).await? {
         missing.push(EnableCondition::Keyword);
@@ -168,6 +176,16 @@ async fn to_record(
         ..
     } = state;
     let weekdays = schedule.times.weekdays.as_deref();
+    let planned = schedule.plan.map(|plan| plan.at);
+    let prepared = match planned {
+        Some(_) => {
+            let from = settings
+                .paused_until
+                .map_or(call.now, |until| until.max(call.now));
+            autopilot_runs::find_next_slot(tx, scope, from).await?
+        }
+        None => None,
+    };
     Ok(Autopilot {
         project_id: scope.project().into(),
         enabled: schedule.enabled,
@@ -189,7 +207,7 @@ async fn to_record(
         paused_reason: settings.pause.as_ref().map(|pause| pause.reason),
         paused_detail: settings.pause.map(|pause| pause.detail),
         consecutive_failures: pause::consecutive_failures(tx, scope, settings.resumed_at).await?,
-        next_publish_at: schedule.plan.map(|plan| plan.at),
+        next_publish_at: planned.into_iter().chain(prepared).min(),
         last_publish_at: autopilot_runs::find_last_publication(tx, scope).await?,
         overdue: autopilot_runs::list_overdue(tx, scope, call.now).await?,
         version: schedule.version,
@@ -276,6 +294,7 @@ impl Handle<UpdateAutopilot> for Engine {
         let project = projects::get(tx, scope).await?;
         state.rule = slot_rule(&state.schedule.times, &project.timezone)?;
         state.schedule.plan = state.plan(tx, scope, state.plan_from(call.now), call.now).await?;
+        autopilot_runs::look_again(tx, scope).await?;
         autopilot::set(tx, scope, &state.settings).await?;
         schedules::change(tx, scope, &state.schedule, call.now)
             .await
@@ -357,7 +376,7 @@ impl Handle<PreviewAutopilot> for Engine {
                 Some(parsed.ok_or_else(wrong)?)
             }
             None => {
-                let used = autopilot_runs::list_dates(tx, scope).await?;
+                let used = autopilot_runs::list_dates(tx, scope, None, call.now).await?;
                 used.iter().filter(|used| used.counts).map(|used| used.date).max()
             }
         };

@@ -24,6 +24,7 @@ use super::{
 };
 use crate::{
     Engine,
+    autopilot::approvals::refuse_unapproved,
     call::{Call, fault},
     connections::is_ready,
     endpoint::Handle,
@@ -103,6 +104,7 @@ impl Handle<PublishPost> for Engine {
         if old.summary.status == PostStatus::Publishing {
             return look_again(call, tx, record, force).await;
         }
+        refuse_unapproved(&call.engine, tx, scope, &record).await?;
         let connection = choose(
             tx,
             scope,

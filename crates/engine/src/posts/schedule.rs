@@ -120,6 +120,15 @@ pub(crate) async fn connection_for_schedule(
             return Ok(Ok(ready.swap_remove(at)));
         }
     }
+    connection_for_new_post(tx, scope).await
+}
+
+/// Returns the connection of a post that was never published: the only one that is ready.
+pub(crate) async fn connection_for_new_post(
+    tx: &mut Tx,
+    scope: ProjectScope,
+) -> Result<std::result::Result<Connection, &'static str>> {
+    let mut ready = list_ready(tx, scope).await?;
     Ok(match ready.len() {
         1 => Ok(ready.remove(0)),
         0 => Err("no integration is ready to publish with; connect and map one"),

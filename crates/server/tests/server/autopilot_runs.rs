@@ -35,6 +35,10 @@ on_both!(
     proposals_wait_without_a_schedule,
     a_cap_above_what_the_site_published_is_refused,
     the_cap_of_a_month_holds_until_the_next_one,
+    another_mode_holds_for_what_is_scheduled_too,
+    nobody_schedules_what_was_not_decided,
+    another_destination_asks_again,
+    several_integrations_are_not_guessed_at,
 );
 
 const HOUR: i64 = 3_600_000;
@@ -291,12 +295,12 @@ async fn an_approval_holds_for_the_bytes_that_were_seen(database: &str) {
     // what is void cannot be decided
     let page = ann.open(&page_of(&first)).await;
     assert!(page.text.contains("changed after this request") && !page.text.contains("value=\"approve\""));
-    // its slot has passed, and that of the next day found no keyword
+    // its slot has passed, so that the next free one is used
     decide(&ann, &now[0], "approve").await;
     let run = bench.get("P/autopilot/runs?outcome=scheduled").await.json()["data"][0].clone();
     assert_eq!(
         (&run["postId"], &run["slotAt"]),
-        (&json!(post), &json!("2026-11-24T09:00:00.000Z"))
+        (&json!(post), &json!("2026-11-23T09:00:00.000Z"))
     );
 }
 
@@ -656,17 +660,28 @@ async fn without_a_keyword_it_says_so_and_looks_for_some_once_a_week(database: &
     bench
         .patch(&format!("P/keywords/{keyword}"), json!({ "status": "rejected" }))
         .await;
+    tick(&bench).await;
+    assert_eq!(
+        runs(&bench).await.len(),
+        0,
+        "its slot is ahead, and a keyword may still come"
+    );
     for _ in 0..3 {
-        tick(&bench).await;
         bench.clock.advance(DAY);
+        tick(&bench).await;
     }
     let all = runs(&bench).await;
     assert_eq!(all.len(), 3);
     for run in &all {
         assert_eq!(run["outcome"], "no_keyword", "{run:#}");
     }
-    assert!(text(&all[2], "detail").contains("a search for keywords was started"));
-    assert!(!text(&all[1], "detail").contains("a search for keywords was started"));
+    let jobs = bench.get("P/jobs?limit=100").await.json();
+    let searches = jobs["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|job| job["type"] == "generate_keywords");
+    assert_eq!(searches.count(), 1);
     let state = bench.get("P/autopilot").await.json();
     assert_eq!(
         (&state["paused_reason"], &state["consecutive_failures"]),
@@ -683,6 +698,7 @@ async fn three_failures_in_a_row_pause_it(database: &str) {
         .unwrap();
     enable(&bench, json!({})).await;
     for failures in 1..=3 {
+        bench.clock.advance(DAY);
         tick(&bench).await;
         let run = newest(&bench).await;
         assert_eq!(run["outcome"], "failed", "{run:#}");
@@ -690,8 +706,8 @@ async fn three_failures_in_a_row_pause_it(database: &str) {
         let state = bench.get("P/autopilot").await.json();
         assert_eq!(state["consecutive_failures"], failures);
         assert_eq!(state["paused_reason"] == "failures", failures == 3, "{state:#}");
-        bench.clock.advance(DAY);
     }
+    bench.clock.advance(DAY);
     tick(&bench).await;
     assert_eq!(runs(&bench).await.len(), 3, "it is paused");
     let told = events(&bench, "autopilot.paused").await;
@@ -793,6 +809,15 @@ async fn a_cap_above_what_the_site_published_is_refused(database: &str) {
     let post = crate::publishing::write(&bench, "Oak").await;
     crate::publishing::publish(&bench, &post, json!({})).await;
     crate::publishing::settled(&bench, &post).await;
+    // this month is not over
+    assert_eq!(
+        bench
+            .patch("P/autopilot", json!({ "monthly_cap": 31 }))
+            .await
+            .status,
+        200
+    );
+    bench.clock.advance(10 * DAY);
     let refused = bench
         .patch("P/autopilot", json!({ "monthly_cap": 4 }))
         .await
@@ -861,4 +886,87 @@ async fn the_cap_of_a_month_holds_until_the_next_one(database: &str) {
         "{state:#}"
     );
     assert_eq!(events(&bench, "autopilot.paused").await.len(), 1);
+}
+
+async fn another_mode_holds_for_what_is_scheduled_too(database: &str) {
+    let (bench, blog) = start(database).await;
+    enable(&bench, json!({ "mode": "auto", "hold_hours": 1 })).await;
+    let run = written(&bench).await;
+    assert_eq!(run["outcome"], "scheduled");
+    enable(&bench, json!({ "mode": "review" })).await;
+    let post = text(&run, "postId").to_owned();
+    let kept = pass_to(&bench, "2026-11-22T09:00:00.000Z", &post).await;
+    assert_eq!((&kept["status"], blog.posts().len()), (&json!("review"), 0));
+    let asked = &approvals(&bench).await[0];
+    assert_eq!(
+        (&asked["status"], &asked["expiresAt"]),
+        (&json!("pending"), &Value::Null)
+    );
+}
+
+async fn nobody_schedules_what_was_not_decided(database: &str) {
+    let (bench, blog) = start(database).await;
+    enable(&bench, json!({})).await;
+    tick(&bench).await;
+    let run = newest(&bench).await;
+    let post = text(&run, "postId").to_owned();
+    let written = bench.get(&format!("P/posts/{post}")).await.json();
+    until_ended(&bench, text(&written["generation"], "jobId")).await;
+    // between the end of the job and the next tick
+    let soon = bench.clock.now().plus_millis(2_000);
+    let schedule = json!({ "status": "scheduled", "scheduledAt": soon });
+    let path = format!("P/posts/{post}");
+    bench
+        .patch(&path, schedule.clone())
+        .await
+        .refuses(409, "invalid_state");
+    let publish = bench.post(&format!("{path}/publish"), json!({})).await;
+    publish.refuses(409, "invalid_state");
+    tick(&bench).await;
+    let ann = signed_in(&bench, "ann@example.com", Role::Editor).await;
+    decide(&ann, &approvals(&bench).await[0], "reject").await;
+    let refused = bench.patch(&path, schedule).await.refuses(409, "invalid_state");
+    assert!(text(&refused, "detail").contains("rejected"), "{refused}");
+    assert_eq!(blog.posts().len(), 0);
+}
+
+async fn another_destination_asks_again(database: &str) {
+    let (bench, _blog) = start(database).await;
+    enable(&bench, json!({})).await;
+    written(&bench).await;
+    let first = approvals(&bench).await[0].clone();
+    enable(&bench, json!({ "draft_only": true })).await;
+    tick(&bench).await;
+    let asked = approvals(&bench).await;
+    assert_eq!(
+        [&asked[0]["status"], &asked[1]["status"]],
+        [&json!("pending"), &json!("void")]
+    );
+    let map = json!({ "collectionId": "posts", "fieldMap": { "title": "title", "content": "content" } });
+    let mapped = bench.post("P/integrations/wordpress/mapping", map).await;
+    assert_eq!(mapped.status, 200, "{mapped:?}");
+    tick(&bench).await;
+    let asked = approvals(&bench).await;
+    assert_eq!((&asked[0]["status"], asked.len()), (&json!("pending"), 3));
+    assert_ne!(asked[0]["contentHash"], first["contentHash"]);
+}
+
+async fn several_integrations_are_not_guessed_at(database: &str) {
+    let (bench, _blog) = start(database).await;
+    let files = [("folder".to_owned(), "blog".to_owned())].into();
+    let engine = &bench.server.app.engine;
+    engine.connect(bench.project, "files", files).await.unwrap();
+    let map = json!({ "fieldMap": { "title": "title", "content": "content" } });
+    bench.post("P/integrations/files/mapping", map).await;
+    let refused = bench
+        .patch("P/autopilot", json!({ "enabled": true }))
+        .await
+        .refuses(409, "invalid_state");
+    assert_eq!(refused["missing"], json!(["integration"]));
+    assert!(
+        text(&refused, "detail").contains("several integrations"),
+        "{refused}"
+    );
+    bench.call("DELETE", "P/integrations/files").send().await;
+    enable(&bench, json!({})).await;
 }
