@@ -1,7 +1,7 @@
 //! The autopilot: a post for each slot, from the keyword to the published page.
 //!
-//! A run begins some days before its slot ([`begin`]) and goes on whenever its post has changed ([`advance`]). What a person has to
-//! decide is an approval ([`approvals`]), bound to the bytes that would be sent. At its time the post passes [`clearance`] once
+//! A run begins some days before its slot (`begin`) and goes on whenever its post has changed (`advance`). What a person has to
+//! decide is an approval ([`approvals`]), bound to the bytes that would be sent. At its time the post passes `clearance` once
 //! more, because everything may have changed since. Every step is one transaction under the lock of the project, so that any
 //! replica may take it.
 

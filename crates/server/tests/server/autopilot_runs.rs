@@ -529,8 +529,11 @@ async fn only_members_see_approvals(database: &str) {
         "a sign-in is asked for: {}",
         page.text
     );
-    let (_, key) = bench.neighbour().await;
+    let (neighbour, key) = bench.neighbour().await;
     let id = text(&asked, "id");
+    let theirs = format!("/projects/{neighbour}/approvals/{id}");
+    let child = bench.call("GET", &theirs).key(&key).send().await;
+    child.refuses(403, "project_forbidden");
     let foreign = bench
         .call("GET", &format!("P/approvals/{id}"))
         .key(&key)

@@ -187,6 +187,8 @@ async fn a_child_of_another_project_is_refused_and_an_unknown_one_is_not_found()
             "promptId" => prompt,
             // A run takes an account at an engine.
             "runId" => continue,
+            // An approval takes a run of the autopilot: see `autopilot_runs.rs`.
+            "approvalId" => continue,
             // Their rows take an audit: see `audits.rs` and `rechecks.rs`.
             "issueId" | "pageId" | "recheckId" => continue,
             other => panic!("how is a foreign {other} made?"),
