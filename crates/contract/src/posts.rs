@@ -187,7 +187,8 @@ authored! {
         #[schemars(example = &"01936f34-2b1d-7c10-9a55-1d4b8f2f7a10")]
         post_id: String,
     } Patch {
-        /// New status: `draft`, `review`, `scheduled` or `archived`; the others are set by operations.
+        /// New status: `draft`, `review`, `scheduled` or `archived`; the others are set by operations. To schedule takes the scope
+        /// `content:publish`, for OAuth clients Agent Autonomy too.
         status: Option<PostStatus>,
         /// Time of publication, in the future.
         scheduled_at: Patch<Instant>,

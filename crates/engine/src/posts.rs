@@ -333,7 +333,11 @@ pub(crate) fn actions(call: &Call, summary: &PostSummary, facts: &Facts) -> Allo
         let (name, permission) = match (by, to) {
             (Actor::Patch, PostStatus::Draft) => ("draft", write.clone()),
             (Actor::Patch, PostStatus::Review) => ("review", write.clone()),
-            (Actor::Patch, PostStatus::Scheduled) => ("schedule", write.clone()),
+            (Actor::Patch, PostStatus::Scheduled) => {
+                let publish = call.permission(Scope::ContentPublish);
+                let is_granted = matches!(publish, Permission::Yes(_));
+                ("schedule", if is_granted { write.clone() } else { publish })
+            }
             (Actor::Patch, PostStatus::Archived) => ("archive", write.clone()),
             (Actor::Generate, _) => ("generate", call.permission(Scope::ContentGenerate)),
             (Actor::Publish, _) => ("publish", call.permission(Scope::ContentPublish)),

@@ -5,7 +5,7 @@ pub(super) mod record;
 mod revisions;
 
 use searchwright_contract::{
-    Code, List, Patch, Problem,
+    Code, List, Patch, Problem, Scope,
     events::EventType,
     ids::{KeywordId, PostId},
     posts::{CreatePost, GetPost, ListPosts, Post, PostOrigin, PostStatus, PostSummary, UpdatePost},
@@ -23,7 +23,7 @@ use self::{
     record::{find, keep, shown, write},
 };
 use crate::{
-    Engine,
+    Engine, autonomy,
     autopilot::approvals::refuse_unapproved,
     call::{Call, fault, limit},
     connections::list_ready,
@@ -260,14 +260,22 @@ impl Handle<UpdatePost> for Engine {
                 // Said now, not at its time, when nobody looks.
                 return Err(fault("/status", "provider_required", why));
             }
-            if to == PostStatus::Scheduled {
-                refuse_unapproved(&call.engine, tx, scope, &record).await?;
-            }
             if effects.contains(&Effect::CancelJob)
                 && let Some(job) = record.job
             {
                 super::jobs::stop(call, tx, job).await?;
             }
+        }
+        let is_planned = record.post.summary.status == PostStatus::Scheduled
+            && (old.summary.status, old.summary.scheduled_at)
+                != (PostStatus::Scheduled, record.post.summary.scheduled_at);
+        if is_planned {
+            // the schedule publishes by itself, so that it takes what publishing takes
+            if let Some(problem) = call.refusal(Scope::ContentPublish) {
+                return Err(problem.into());
+            }
+            autonomy::consume(call, tx, call.project()?, Scope::ContentPublish).await?;
+            refuse_unapproved(&call.engine, tx, scope, &record).await?;
         }
         if record.post.summary.status == PostStatus::Scheduled && record.post.summary.scheduled_at.is_none() {
             return Err(fault(

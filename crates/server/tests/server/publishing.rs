@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use searchwright_contract::people::{AutonomyAction, Role};
 use serde_json::{Value, json};
 
 use crate::{
     blog::{Blog, Fault, PASSWORD, USER, foreign},
     harness::Bench,
+    oauth::Agent,
 };
 
 on_both!(
@@ -17,6 +19,7 @@ on_both!(
     what_others_did_at_the_provider_stays,
     a_credential_that_was_revoked_stops_everything,
     a_scheduled_post_goes_at_its_time,
+    scheduling_takes_what_publishing_takes,
     what_nobody_can_find_out_stays_uncertain_until_somebody_asks_again,
     what_cannot_be_published_says_why,
 );
@@ -555,4 +558,63 @@ async fn what_cannot_be_published_says_why(database: &str) {
             .unwrap()
             .contains("Some *text* that stays.")
     );
+}
+
+async fn scheduling_takes_what_publishing_takes(database: &str) {
+    let (bench, _blog) = start(database).await;
+    let post = write(&bench, "Oak").await;
+    let path = format!("P/posts/{post}");
+    let plan = |minutes: i64| json!({ "status": "scheduled", "scheduledAt": bench.clock.now().plus_millis(minutes * 60_000) });
+    let writer = bench.key_for(bench.project, &["posts:write", "posts:read"]).await;
+    let refused = bench
+        .call("PATCH", &path)
+        .key(&writer)
+        .json(&plan(1))
+        .send()
+        .await;
+    assert_eq!(
+        refused.refuses(403, "insufficient_scope")["scope"],
+        "content:publish"
+    );
+    let read = bench.call("GET", &path).key(&writer).send().await.json();
+    assert_eq!(read["allowedActions"]["schedule"]["code"], "insufficient_scope");
+    assert_eq!(read["allowedActions"]["archive"], true);
+
+    let agent = Agent::new(&bench, Role::Owner).await;
+    let tokens = agent
+        .tokens(&[("scope", "projects:read posts:write content:publish")])
+        .await;
+    let access = tokens["access_token"].as_str().unwrap();
+    let schedule = async |minutes| {
+        bench
+            .call("PATCH", &path)
+            .key(access)
+            .json(&plan(minutes))
+            .send()
+            .await
+    };
+    schedule(1).await.refuses(403, "agent_autonomy_required");
+    let people = &bench.server.app.people;
+    let action = AutonomyAction::Publish;
+    people
+        .set_autonomy(bench.project, action, true, Some(1), None)
+        .await
+        .unwrap();
+    assert_eq!(schedule(1).await.status, 200);
+    schedule(2).await.refuses(403, "agent_autonomy_required");
+    // taking it off the schedule, and other changes, take nothing
+    let rename = bench
+        .call("PATCH", &path)
+        .key(&writer)
+        .json(&json!({ "title": "Elm" }))
+        .send()
+        .await;
+    assert_eq!(rename.json()["status"], "scheduled");
+    let off = bench
+        .call("PATCH", &path)
+        .key(&writer)
+        .json(&json!({ "status": "draft" }))
+        .send()
+        .await;
+    assert_eq!(off.json()["status"], "draft");
 }
