@@ -39,7 +39,7 @@ pub struct Slot {
     pub at: Instant,
 }
 
-/// What is to be done about a planned slot.
+/// State of a planned slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SlotStatus {
     /// Its time has not come.
@@ -51,7 +51,7 @@ pub enum SlotStatus {
 }
 
 impl Slot {
-    /// Returns what is to be done about it now.
+    /// Returns its state now.
     pub fn status(&self, now: Instant) -> SlotStatus {
         match now.millis() - self.at.millis() {
             late if late < 0 => SlotStatus::Ahead,

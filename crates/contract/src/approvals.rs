@@ -25,7 +25,7 @@ words! {
         Held = "held",
         /// Nobody decided while it was held, and it was published as the mode says.
         Lapsed = "lapsed",
-        /// What would be sent has changed since, or the post was published or archived in another way.
+        /// Void: the post or its destination has changed since, or the post was published or archived in another way.
         Void = "void",
     }
 }

@@ -166,7 +166,7 @@ operation! {
 }
 
 words! {
-    /// What happens to posts that are ready.
+    /// Treatment of posts that are ready.
     AutopilotMode {
         /// They wait as drafts; nothing is scheduled.
         Propose = "propose",
@@ -252,7 +252,7 @@ operation! {
         /// Time zone of dates and times, by its IANA name; `null` for that of the project.
         #[schemars(length(min = 1, max = 64), example = &"Europe/Berlin")]
         timezone: Patch<String>,
-        /// What happens to posts that are ready; default `review`.
+        /// Treatment of posts that are ready; default `review`.
         mode: Option<AutopilotMode>,
         /// `true` is mode `auto`, `false` is mode `review`.
         #[serde(rename = "auto_publish")]
@@ -408,7 +408,7 @@ pub struct AutopilotRun {
     pub detail: Option<String>,
     /// Id of the keyword.
     pub keyword_id: Option<KeywordId>,
-    /// Why this keyword.
+    /// Reason for which this keyword was chosen.
     pub choice: Option<KeywordChoice>,
     /// Id of the post.
     pub post_id: Option<PostId>,
@@ -485,7 +485,7 @@ pub struct Autopilot {
     /// Time zone of dates and times; that of the project unless one was set.
     #[schemars(example = &"Europe/Berlin")]
     pub timezone: String,
-    /// What happens to posts that are ready.
+    /// Treatment of posts that are ready.
     pub mode: AutopilotMode,
     /// Whether the mode is `auto`.
     #[serde(rename = "auto_publish")]

@@ -13,7 +13,7 @@ use crate::{
 };
 
 words! {
-    /// What a schedule runs.
+    /// Work that a schedule starts.
     ScheduleKind {
         /// Posts of the autopilot.
         Posts = "posts",
@@ -119,7 +119,7 @@ pub struct Schedule {
     /// Id of the project.
     #[serde(rename = "projectId")]
     pub project_id: ProjectId,
-    /// What it runs.
+    /// Work that it starts.
     pub kind: ScheduleKind,
     /// Whether it is on.
     pub enabled: bool,

@@ -10,7 +10,7 @@ use crate::{Cells, Result, Tx, access::ProjectScope, sql};
 /// Settings of the autopilot. The default is that of a project that has set none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AutopilotSettings {
-    /// What happens to posts that are ready.
+    /// Treatment of posts that are ready.
     pub mode: AutopilotMode,
     /// Hours for which mode `auto` holds a post.
     pub hold_hours: u8,

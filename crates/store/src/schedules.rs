@@ -41,7 +41,7 @@ pub struct PlannedSlot {
 /// A schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScheduleRecord {
-    /// What it runs.
+    /// Work that it starts.
     pub kind: ScheduleKind,
     /// Whether it is on.
     pub enabled: bool,
@@ -224,7 +224,7 @@ pub async fn set_last(
 pub struct DueSchedule {
     /// The project.
     pub scope: ProjectScope,
-    /// What it runs.
+    /// Work that it starts.
     pub kind: ScheduleKind,
 }
 
@@ -267,7 +267,7 @@ pub async fn find_last_detail(
 /// A slot whose time has come.
 #[derive(Clone, Debug)]
 pub struct UsedSlot {
-    /// What was run.
+    /// Work that was started.
     pub kind: ScheduleKind,
     /// Local date.
     pub date: Date,

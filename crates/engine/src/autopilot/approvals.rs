@@ -92,7 +92,7 @@ pub(super) struct ApprovalRequest<'a> {
     pub(super) run: &'a AutopilotRun,
     /// The post.
     pub(super) record: &'a PostRecord,
-    /// Where it would be published.
+    /// Connection through which it would be published.
     pub(super) connection: Option<&'a IntegrationRecord>,
     /// Whether it would become a draft there.
     pub(super) draft_only: bool,
@@ -633,10 +633,8 @@ async fn decide(
     );
     activity::insert(tx, scope, entry, now).await?;
     // a rejected slot, or one that was taken, lets the next one move
-    AutopilotState::load(tx, scope)
-        .await?
-        .replan(tx, scope, now, now)
-        .await?;
+    let state = AutopilotState::load(tx, scope).await?;
+    state.replan(tx, scope, state.plan_from(now), now).await?;
     Ok((approval, title))
 }
 
@@ -661,7 +659,7 @@ pub(super) async fn schedule_post(
 }
 
 /// Takes a post off the schedule.
-pub(super) fn unschedule(record: &mut PostRecord, now: Instant) -> Result<()> {
+pub(crate) fn unschedule(record: &mut PostRecord, now: Instant) -> Result<()> {
     if record.post.summary.status == PostStatus::Scheduled {
         let facts = facts(&record.post.summary, &record.post.findings.warnings, now);
         advance(record, PostStatus::Review, Actor::Patch, &facts, now)?;
@@ -670,7 +668,7 @@ pub(super) fn unschedule(record: &mut PostRecord, now: Instant) -> Result<()> {
 }
 
 /// Writes a post that the autopilot changed, with its event.
-pub(super) async fn write_post(
+pub(crate) async fn write_post(
     tx: &mut Tx,
     scope: ProjectScope,
     event: EventId,

@@ -113,7 +113,9 @@ async fn begin_due(engine: &Engine, tx: &mut Tx, scope: ProjectScope, now: Insta
     if !is_skipped && count_month(tx, scope, slot.date).await?.claimed >= limit {
         // before anything is paid for
         let today = state.rule.local_date(now);
-        if count_month(tx, scope, today).await?.published >= limit && today.month() == slot.date.month() {
+        if count_month(tx, scope, today).await?.published >= limit
+            && today.first_of_month() == slot.date.first_of_month()
+        {
             return pause::pause(engine, tx, scope, PauseReason::MonthlyCap, now).await;
         }
         let after = state.end_of_month(slot.date).unwrap_or(slot.at);
@@ -132,6 +134,9 @@ async fn begin_due(engine: &Engine, tx: &mut Tx, scope: ProjectScope, now: Insta
     } else {
         prepare(engine, tx, scope, &mut run, &slot, now).await?;
         if run.outcome.is_final() && slot.at > now {
+            if AutopilotState::load(tx, scope).await?.settings.pause.is_some() {
+                return Ok(());
+            }
             // the cause may be gone before the time of the slot
             let due_at = slot.at.min(now.plus_millis(RETRY_MILLIS));
             let planned = Some(PlannedSlot { due_at, ..planned });

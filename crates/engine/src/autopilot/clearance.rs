@@ -17,7 +17,7 @@ use crate::{
     posts::attempts::{DRAFT, LIVE},
 };
 
-/// What happens to a post whose time has come.
+/// Decision about a post whose time has come.
 #[derive(Clone, Debug)]
 pub(crate) enum Clearance {
     /// It is published, with this aim.
@@ -63,7 +63,7 @@ pub(crate) async fn clear(
 /// A post whose time has come.
 struct DuePost<'a> {
     record: &'a PostRecord,
-    /// Where it would be published; `None` if nothing is ready.
+    /// Connection through which it would be published; `None` if none is ready.
     connection: Option<&'a IntegrationRecord>,
     now: Instant,
 }

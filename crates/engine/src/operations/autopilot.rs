@@ -12,7 +12,6 @@ use searchwright_contract::{
         Autopilot, AutopilotMode, AutopilotOutcome, AutopilotRun, GetAutopilot, ListAutopilotRuns,
         PreviewAutopilot, PreviewSlot, SlotPreview, TimeOfDay, UpdateAutopilot, Weekday, WeekdayInputs,
     },
-    events::EventType,
     ids::AutopilotRunId,
     posts::PostStatus,
 };
@@ -20,17 +19,19 @@ use searchwright_store::{
     Tx, autopilot, autopilot_runs, keywords, posts, projects,
     schedules::{self, ScheduleTimes},
 };
-use searchwright_writing::transitions::Actor;
 
 use super::items::{changed_meanwhile, refuse};
 use crate::{
     Engine,
-    autopilot::{AutopilotState, approvals::make_void, pause, volume_limit},
+    autopilot::{
+        AutopilotState,
+        approvals::{make_void, unschedule, write_post},
+        pause, volume_limit,
+    },
     call::{Call, fault, limit},
     connections,
     endpoint::Handle,
     failure::Result,
-    posts::{advance, announce, facts, follow},
     schedules::slot_rule,
 };
 
@@ -323,12 +324,8 @@ async fn cancel_runs(call: &Call, tx: &mut Tx) -> Result<()> {
                     }
                 }
                 PostStatus::Scheduled => {
-                    let known = facts(&old, &record.post.findings.warnings, call.now);
-                    advance(&mut record, PostStatus::Review, Actor::Patch, &known, call.now)?;
-                    let written = posts::update(tx, scope, &record, call.now).await?;
-                    follow(tx, scope, Some(&old), &written.post.summary, call.now).await?;
-                    let (event, kind) = (call.engine.clock.id(), EventType::PostUpdated);
-                    announce(tx, scope, event, kind, &written.post.summary, call.now).await?;
+                    unschedule(&mut record, call.now)?;
+                    write_post(tx, scope, call.engine.clock.id(), &record, &old, call.now).await?;
                 }
                 _ => {}
             }

@@ -44,7 +44,7 @@ struct Market {
     texts: Vec<String>,
 }
 
-/// What became of the start of the work of a slot.
+/// Outcome of the start of the work of a slot.
 #[derive(Debug)]
 pub(super) struct Start {
     /// Outcome.

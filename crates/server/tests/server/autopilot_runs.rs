@@ -39,6 +39,8 @@ on_both!(
     nobody_schedules_what_was_not_decided,
     another_destination_asks_again,
     several_integrations_are_not_guessed_at,
+    an_integration_that_is_lost_before_a_slot_uses_none,
+    a_decision_after_a_downtime_drops_no_slot,
 );
 
 const HOUR: i64 = 3_600_000;
@@ -972,4 +974,40 @@ async fn several_integrations_are_not_guessed_at(database: &str) {
     );
     bench.call("DELETE", "P/integrations/files").send().await;
     enable(&bench, json!({})).await;
+}
+
+async fn an_integration_that_is_lost_before_a_slot_uses_none(database: &str) {
+    let (bench, _blog) = start(database).await;
+    enable(&bench, json!({})).await;
+    bench.call("DELETE", "P/integrations/wordpress").send().await;
+    tick(&bench).await;
+    let state = bench.get("P/autopilot").await.json();
+    assert_eq!(
+        (&state["paused_reason"], &state["next_publish_at"]),
+        (&json!("integration"), &Value::Null)
+    );
+    // while it is paused, its slot passes without a run
+    bench.clock.advance(DAY);
+    tick(&bench).await;
+    assert_eq!(runs(&bench).await.len(), 0);
+    assert_eq!(events(&bench, "autopilot.paused").await.len(), 1);
+}
+
+async fn a_decision_after_a_downtime_drops_no_slot(database: &str) {
+    let (bench, _blog) = start(database).await;
+    bench.keyword("oak shelf").await;
+    enable(&bench, json!({ "publish_interval_days": 1 })).await;
+    written(&bench).await;
+    let asked = approvals(&bench).await[0].clone();
+    // the slot of the 23rd comes while nobody ticks, and a person decides before the first tick
+    bench.clock.advance(2 * DAY);
+    let ann = signed_in(&bench, "ann@example.com", Role::Editor).await;
+    decide(&ann, &asked, "reject").await;
+    tick(&bench).await;
+    let dates: Vec<Value> = runs(&bench)
+        .await
+        .iter()
+        .map(|run| run["slotDate"].clone())
+        .collect();
+    assert!(dates.contains(&json!("2026-11-23")), "{dates:?}");
 }

@@ -23,7 +23,7 @@ struct Tracker {
     vendor: Vendor,
 }
 
-/// What a run left behind.
+/// Traces that a run left behind.
 #[derive(Debug, PartialEq)]
 struct Charges {
     /// Answers that are stored.
