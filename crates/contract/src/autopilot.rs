@@ -1,6 +1,6 @@
 //! Settings of the autopilot, one record per project.
 
-use std::{borrow::Cow, convert::Infallible, fmt, str::FromStr};
+use std::{borrow::Cow, convert::Infallible, str::FromStr};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
@@ -189,40 +189,6 @@ words! {
         Unverified = "unverified",
         /// Five posts wait for review.
         ReviewBacklog = "review_backlog",
-    }
-}
-
-/// Local time of day, `HH:MM`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TimeOfDay {
-    /// Hour, 0 to 23.
-    pub hour: i8,
-    /// Minute, 0 to 59.
-    pub minute: i8,
-}
-
-impl fmt::Display for TimeOfDay {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:02}:{:02}", self.hour, self.minute)
-    }
-}
-
-impl FromStr for TimeOfDay {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let two_digits = |text: &str, below: i8| match text.as_bytes() {
-            [b'0'..=b'9', b'0'..=b'9'] => text.parse().ok().filter(|n| *n < below),
-            _ => None,
-        };
-        let parts = text.split_once(':');
-        let parsed = parts.and_then(|(hour, minute)| {
-            Some(Self {
-                hour: two_digits(hour, 24)?,
-                minute: two_digits(minute, 60)?,
-            })
-        });
-        parsed.ok_or("is not a time such as 09:00")
     }
 }
 

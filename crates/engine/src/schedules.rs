@@ -2,6 +2,7 @@
 
 mod start;
 mod tick;
+mod times;
 
 use jiff::tz::TimeZone;
 use searchwright_autopilot::{
@@ -15,6 +16,7 @@ use crate::failure::{Result, defect};
 
 pub use tick::tick;
 pub(crate) use tick::{TICK, TickLog, run};
+pub(crate) use times::TimesEdit;
 
 /// Returns the rule of a schedule in a project with this time zone.
 pub(crate) fn slot_rule(times: &ScheduleTimes, zone_of_project: &str) -> Result<SlotRule> {

@@ -1,24 +1,18 @@
 //! Settings of the autopilot, its slots and its runs. What it does at its slots is `autopilot.rs` of the engine.
 
-use jiff::{
-    civil::{Date, Time},
-    tz::TimeZone,
-};
+use jiff::civil::Date;
 use searchwright_autopilot::slots::Slot;
 use searchwright_contract::{
     Code, List, Patch, Problem, Scope,
     actions::{AllowedActions, Permission},
     autopilot::{
         Autopilot, AutopilotMode, AutopilotOutcome, AutopilotRun, GetAutopilot, ListAutopilotRuns,
-        PreviewAutopilot, PreviewSlot, SlotPreview, TimeOfDay, UpdateAutopilot, Weekday, WeekdayInputs,
+        PreviewAutopilot, PreviewSlot, SlotPreview, UpdateAutopilot, Weekday,
     },
     ids::AutopilotRunId,
     posts::PostStatus,
 };
-use searchwright_store::{
-    Tx, autopilot, autopilot_runs, keywords, posts, projects,
-    schedules::{self, ScheduleTimes},
-};
+use searchwright_store::{Tx, autopilot, autopilot_runs, keywords, posts, projects, schedules};
 
 use super::items::{changed_meanwhile, refuse};
 use crate::{
@@ -32,51 +26,13 @@ use crate::{
     connections,
     endpoint::Handle,
     failure::Result,
-    schedules::slot_rule,
+    schedules::{TimesEdit, slot_rule},
 };
 
 /// Slots of a preview unless the caller names another number.
 const DEFAULT_SLOTS: u8 = 10;
 /// Posts of one local day.
 const MAX_POSTS_PER_DAY: u8 = 1;
-
-/// Times of a request; absent ones stay as they are.
-struct TimesEdit {
-    interval_days: Option<u8>,
-    weekdays: Patch<WeekdayInputs>,
-    time: Option<String>,
-    timezone: Patch<String>,
-}
-
-impl TimesEdit {
-    /// Writes the times that are given, or names what is wrong with them.
-    fn apply(self, times: &mut ScheduleTimes) -> Result<()> {
-        match self.weekdays {
-            Patch::Absent => {}
-            Patch::Null => times.weekdays = None,
-            Patch::Value(inputs) => match inputs.weekdays("/publish_weekdays") {
-                Ok(weekdays) => times.weekdays = Some(weekdays),
-                Err(faults) => refuse(faults)?,
-            },
-        }
-        times.interval_days = self.interval_days.unwrap_or(times.interval_days);
-        if let Some(text) = self.time {
-            let time: TimeOfDay = text
-                .parse()
-                .map_err(|why: &str| fault("/publish_time", "not_a_time", why))?;
-            times.time = Time::new(time.hour, time.minute, 0, 0)
-                .map_err(|_| fault("/publish_time", "not_a_time", "is not a time such as 09:00"))?;
-        }
-        if let Patch::Value(name) = &self.timezone
-            && TimeZone::get(name).is_err()
-        {
-            let why = "is not the IANA name of a time zone, such as Europe/Berlin or UTC";
-            return Err(fault("/timezone", "unknown_time_zone", why));
-        }
-        times.timezone = self.timezone.apply(times.timezone.take());
-        Ok(())
-    }
-}
 
 /// A condition for enabling the autopilot.
 #[derive(Clone, Copy, Debug)]
@@ -238,8 +194,9 @@ impl Handle<UpdateAutopilot> for Engine {
             weekdays: operation.publish_weekdays,
             time: operation.publish_time,
             timezone: operation.timezone,
+            prefix: "publish_",
         };
-        times.apply(&mut state.schedule.times)?;
+        refuse(times.apply(&mut state.schedule.times))?;
         let settings = &mut state.settings;
         settings.mode = match (operation.mode, operation.auto_publish) {
             (Some(mode), Some(auto)) if auto != (mode == AutopilotMode::Auto) => {
@@ -356,8 +313,9 @@ impl Handle<PreviewAutopilot> for Engine {
             weekdays: operation.publish_weekdays,
             time: operation.publish_time,
             timezone: operation.timezone,
+            prefix: "publish_",
         };
-        times.apply(&mut state.schedule.times)?;
+        refuse(times.apply(&mut state.schedule.times))?;
         let project = projects::get(tx, scope).await?;
         let rule = slot_rule(&state.schedule.times, &project.timezone)?;
         let last = match operation.last_publish_date {

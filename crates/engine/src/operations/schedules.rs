@@ -1,6 +1,5 @@
 //! Schedules: their settings and what becomes of their slots. What starts them is `schedules/tick.rs`.
 
-use jiff::{civil::Time, tz::TimeZone};
 use searchwright_contract::{
     Code, Fault, Operation as _, Patch, Problem, Scope,
     actions::{AllowedActions, Permission},
@@ -18,7 +17,7 @@ use crate::{
     call::{Call, Prepared},
     endpoint::Handle,
     failure::Result,
-    schedules::{TICK, next_slot, plan, slot_rule},
+    schedules::{TICK, TimesEdit, next_slot, plan, slot_rule},
 };
 
 /// Milliseconds after which a slot that is due counts as late: two ticks.
@@ -250,7 +249,14 @@ async fn admit(call: &Call, kind: &str) -> Result<()> {
 
 /// Writes the given settings into a record; the fault of every one that is not valid.
 fn apply(operation: UpdateSchedule, record: &mut ScheduleRecord) -> Vec<Fault> {
-    let mut faults = Vec::new();
+    let times = TimesEdit {
+        interval_days: operation.interval_days,
+        weekdays: operation.weekdays,
+        time: operation.time,
+        timezone: operation.timezone,
+        prefix: "",
+    };
+    let mut faults = times.apply(&mut record.times);
     let mut fault = |pointer: &str, code: &str, detail: &str| {
         faults.push(Fault {
             pointer: pointer.to_owned(),
@@ -258,27 +264,6 @@ fn apply(operation: UpdateSchedule, record: &mut ScheduleRecord) -> Vec<Fault> {
             detail: detail.to_owned(),
         });
     };
-    let times = &mut record.times;
-    if let Some(text) = operation.time {
-        match read_time(&text) {
-            Some(time) => times.time = time,
-            None => fault("/time", "not_a_time", "is not HH:MM, 00:00 to 23:59"),
-        }
-    }
-    match operation.timezone {
-        Patch::Absent => {}
-        Patch::Null => times.timezone = None,
-        Patch::Value(name) => match TimeZone::get(&name) {
-            Ok(zone) if zone.iana_name().is_some() && !zone.is_unknown() => {
-                times.timezone = zone.iana_name().map(str::to_owned);
-            }
-            _ => fault(
-                "/timezone",
-                "unknown_time_zone",
-                "is not the name of a time zone, such as Europe/Berlin",
-            ),
-        },
-    }
     if let Some(samples) = operation.samples {
         match record.kind {
             ScheduleKind::Visibility => record.samples = samples,
@@ -300,25 +285,7 @@ fn apply(operation: UpdateSchedule, record: &mut ScheduleRecord) -> Vec<Fault> {
         let max_cost = operation.max_cost.apply(stored);
         record.max_cost_micros = max_cost.map(|usd| (usd * 1e6).round() as i64);
     }
-    times.interval_days = operation.interval_days.unwrap_or(times.interval_days);
-    match operation.weekdays {
-        Patch::Absent => {}
-        Patch::Null => times.weekdays = None,
-        Patch::Value(inputs) => match inputs.weekdays("/weekdays") {
-            Ok(weekdays) => times.weekdays = Some(weekdays),
-            Err(more) => faults.extend(more),
-        },
-    }
     faults
-}
-
-fn read_time(text: &str) -> Option<Time> {
-    let digits = |text: &str| -> Option<i8> {
-        let is_number = text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit());
-        text.parse().ok().filter(|_| is_number)
-    };
-    let (hour, minute) = text.split_once(':')?;
-    Time::new(digits(hour)?, digits(minute)?, 0, 0).ok()
 }
 
 impl Handle<UpdateSchedule> for Engine {
