@@ -10,7 +10,6 @@ mod autonomy;
 pub mod autopilot;
 mod brand;
 pub mod call;
-mod changes;
 mod connect;
 mod connections;
 pub mod cursor;

@@ -45,7 +45,7 @@ const GOALS: CrateLimits = CrateLimits {
 const LIMITS: &[CrateLimits] = &[
     CrateLimits {
         name: "engine",
-        tuple_parameters: 5,
+        tuple_parameters: 4,
         ..GOALS
     },
     CrateLimits {

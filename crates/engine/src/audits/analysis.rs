@@ -6,7 +6,6 @@
 //! 2. `persist` writes the findings, in the order of their keys, and the links.
 //! 3. `reconcile` resolves occurrences that were not found again, where `proofs` can prove it, and marks the others stale.
 
-mod change_counts;
 mod crawl_index;
 pub(super) mod evaluate;
 mod finding_spill;
@@ -14,8 +13,6 @@ pub(super) mod page_rows;
 mod persist;
 pub(super) mod proofs;
 mod reconcile;
-#[cfg(test)]
-pub(super) mod tests;
 mod title_index;
 mod urls;
 
@@ -30,6 +27,11 @@ use searchwright_contract::{
     audits::AuditStatus,
     events::EventType,
     ids::{AuditId, IssueId, PageId},
+};
+use searchwright_crawls::{
+    change_counts,
+    dependency_check::DependencyCheck,
+    ids::{PageIds, issue_id},
 };
 use searchwright_site::{
     checks::{self, FetchVerdict, Rules, Severity},
@@ -60,10 +62,7 @@ use self::{
     title_index::TitleIndex,
 };
 use super::{
-    dependency_check::DependencyCheck,
-    ids::{PageIds, issue_id},
     impact::scores_by_category,
-    page_links,
     rescore::{Reckoned, reckon},
 };
 use crate::{
@@ -137,8 +136,7 @@ pub(super) async fn analyze(
     } = evaluated;
     // Readers of findings expect their pages to be stored.
     persist::write_findings(job, audit, &analysis.shared, findings, analysis.now).await?;
-    let (index, ids) = (analysis.shared.index.clone(), analysis.shared.ids.clone());
-    page_links::write_links(job, audit.id, index, ids, crawl.batches).await?;
+    persist::write_links(job, audit, &analysis.shared, crawl.batches).await?;
     let snapshot = analysis.snapshot(&mut sums).await?;
     let score = analysis.finish(sums, site_findings, snapshot).await?;
     tracing::info!(audit = %audit.id, seconds = begun.elapsed().as_secs_f64(), "audit analysed");

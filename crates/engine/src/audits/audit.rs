@@ -8,6 +8,12 @@ use searchwright_contract::{
     audits::{Audit, AuditStatus},
     ids::AuditId,
 };
+use searchwright_crawls::{
+    annotate::{Crawled, annotate},
+    page_texts,
+    stored_batch::unpack,
+    validators,
+};
 use searchwright_outbound::Purpose;
 use searchwright_site::crawl::{self, Config, Ending, Resume};
 use searchwright_store::{Db, access::ProjectScope, audits, crawls};
@@ -22,10 +28,7 @@ use self::{
 };
 use super::{
     analysis::{self, AuditRef, CrawlIndex},
-    annotate::{Crawled, annotate},
     failure::AuditFailure,
-    page_texts,
-    stored_batch::unpack,
     vitals,
 };
 use crate::{
@@ -37,7 +40,6 @@ use crate::{
 mod abort;
 mod batch_sink;
 mod seeds;
-mod validators;
 
 /// Milliseconds for which a cached robots.txt is used (RFC 9309 section 2.4: a day).
 pub(super) const ORIGIN_LASTS_MILLIS: i64 = 24 * 3_600_000;

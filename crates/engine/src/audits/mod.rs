@@ -7,23 +7,14 @@
 //! 5. `recheck` fetches pages again on which a fix was claimed, and evaluates them as the audit did.
 
 mod analysis;
-mod annotate;
 pub(crate) mod audit;
-mod dependency_check;
 mod failure;
-mod ids;
 mod impact;
-pub(crate) mod page_links;
-pub(crate) mod page_texts;
-mod pipeline;
 pub(crate) mod recheck;
 pub(crate) mod rescore;
 mod settings;
-mod sorted_spill;
-pub(crate) mod stored_batch;
 mod vitals;
 
 pub(crate) use failure::AuditFailure;
-pub(crate) use ids::issue_id;
 pub use rescore::wake_ignored;
 pub use settings::{CrawlSettings, TOKEN};

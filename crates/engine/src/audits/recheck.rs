@@ -1,7 +1,6 @@
 //! Rechecks: exactly the pages of claims are fetched again, past every cache, and put in their place in the crawl of the
 //! last audit; then the same checks are evaluated as in the audit. Nothing is resolved by silence.
 
-mod stored;
 mod verdicts;
 
 use std::{
@@ -13,6 +12,13 @@ use searchwright_contract::{
     Instant,
     ids::{AuditId, EventId, IssueId, RecheckId},
     rechecks::{RecheckOutcome, RecheckStatus},
+};
+pub(super) use searchwright_crawls::resumed::OVERLAY;
+use searchwright_crawls::{
+    annotate::{Crawled, annotate},
+    ids::url_key_of,
+    resumed,
+    stored_batch::pack,
 };
 use searchwright_site::{
     checks::{self, RecheckMode, Rules, urls},
@@ -27,16 +33,12 @@ use searchwright_store::{
 };
 use serde_json::{Value, json};
 
-pub(super) use self::stored::OVERLAY;
 use self::verdicts::{RecheckedPages, evaluate, inconclusive};
 use super::{
     analysis,
-    annotate::{Crawled, annotate},
     audit::{self, ORIGIN_LASTS_MILLIS, Stopped},
-    ids::url_key_of,
     impact::{impact_of, weight},
     rescore,
-    stored_batch::pack,
 };
 use crate::{
     failure::defect,
@@ -148,7 +150,7 @@ async fn look(
     }
     if site {
         // What is said of the site is read off the page that the start URL ends at.
-        again.pages.extend(stored::home(db, scope, audit_id).await?);
+        again.pages.extend(resumed::home(db, scope, audit_id).await?);
     }
     config.again = Some(again);
     config.thresholds = rules.thresholds.clone();
@@ -160,7 +162,7 @@ async fn look(
     // an audit without a result may have seen another robots.txt since
     let is_newest = robots.is_none_or(|(seen, _)| audit.finished_at.is_none_or(|at| seen <= at));
     let known = !site && is_newest && age < ORIGIN_LASTS_MILLIS;
-    let Some(resume) = stored::crawl(db, scope, audit_id, &config, known).await? else {
+    let Some(resume) = resumed::crawl(db, scope, audit_id, &config, known).await? else {
         return Ok(None);
     };
     let mut sink = Collected::default();

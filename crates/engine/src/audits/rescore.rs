@@ -8,6 +8,7 @@ use searchwright_contract::{
     audits::AuditTotals,
     ids::{AuditId, IssueId},
 };
+use searchwright_crawls::{annotate::previously_unresponsive, ids::issue_id};
 use searchwright_site::{
     checks::{self, Rules, Scope, Severity},
     score::{Counts, Health, Scores, is_counted},
@@ -15,11 +16,7 @@ use searchwright_site::{
 use searchwright_store::{Db, Tx, access::ProjectScope, audits, issues, occurrences, snapshots::id_prefix};
 use serde_json::{Value, json};
 
-use super::{
-    annotate::previously_unresponsive,
-    ids::issue_id,
-    impact::{impact_of, scores_by_category, weight},
-};
+use super::impact::{impact_of, scores_by_category, weight};
 use crate::{
     Engine,
     jobs::{Job, JobContext, JobError},

@@ -9,6 +9,7 @@ use searchwright_contract::{
     },
     ids::{AuditId, IssueId},
 };
+use searchwright_crawls::{ids::issue_id, merged};
 use searchwright_site::{
     checks::{self, Check},
     crawl::Termination,
@@ -23,9 +24,7 @@ use searchwright_store::{
 use super::issues::severity;
 use crate::{
     Engine,
-    audits::issue_id,
     call::{Call, fault, limit},
-    changes::merged,
     endpoint::Handle,
     failure::Result,
     rules,

@@ -7,6 +7,10 @@ use searchwright_contract::{
     missing::MissingReason,
     pages::{FoundBy, Page, PageDetail, PageFacts, PageHeading, PageIssue, PageLink, PageLinks},
 };
+use searchwright_crawls::{
+    page_links::{self, MAX_SHOWN, Place},
+    stored_batch::unpack_pages,
+};
 use searchwright_site::{
     page::{self as read, Outcome, REL_NOFOLLOW, UrlId, directives},
     urls::provenance,
@@ -15,13 +19,7 @@ use searchwright_store::{Tx, access::ProjectScope, crawls, pages};
 use url::Url;
 use uuid::Uuid;
 
-use crate::{
-    audits::{
-        page_links::{self, MAX_SHOWN, Place},
-        stored_batch::unpack_pages,
-    },
-    failure::{Failure, Result, defect},
-};
+use crate::failure::{Failure, Result, defect};
 
 /// Bytes of URLs and texts of links in an answer, at most: a URL may be 8 KB long.
 const MAX_BYTES: usize = 32 * 1024;

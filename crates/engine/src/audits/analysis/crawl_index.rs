@@ -1,14 +1,11 @@
 //! Data of each page that the analysis needs besides the graph, collected while the crawl saves the page, so that page rows,
 //! titles and URLs are written while the checks are evaluated.
 
+use searchwright_crawls::{ids::PageIds, page_links::Batches};
 use searchwright_site::page::PageFacts;
 use uuid::Uuid;
 
-use super::{
-    super::{ids::PageIds, page_links::Batches},
-    page_rows::PageRows,
-    title_index::TitleIndex,
-};
+use super::{page_rows::PageRows, title_index::TitleIndex};
 use crate::jobs::JobError;
 
 /// Data of pages that was collected during the crawl.

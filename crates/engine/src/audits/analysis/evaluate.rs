@@ -10,6 +10,7 @@ use searchwright_contract::{
     audits::AuditTotals,
     ids::{IssueId, PageId},
 };
+use searchwright_crawls::{ids::PageIds, stored_batch::PageReader};
 use searchwright_site::{
     checks::{self, Check, Context, FetchVerdict, Rules, Severity},
     graph::{PageFlags, SiteGraph},
@@ -25,11 +26,7 @@ use searchwright_text::{folded_hash, hash};
 use tokio::sync::mpsc::Receiver;
 
 use super::{
-    super::{
-        ids::PageIds,
-        impact::{impact_of, weight},
-        stored_batch::PageReader,
-    },
+    super::impact::{impact_of, weight},
     finding_spill::{FindingSpill, IssueIds},
 };
 use crate::jobs::JobError;

@@ -1,14 +1,14 @@
 //! Findings of checks, collected until they are written in the order of their keys: the id of the issue, then the id of the page.
 
 use searchwright_contract::ids::{IssueId, PageId};
+use searchwright_crawls::{
+    ids::PageIds,
+    sorted_spill::{SortedSpill, send_portions},
+};
 use searchwright_site::{checks::Check, page::UrlId};
 use searchwright_store::issues::Finding;
 use serde::{Deserialize, Serialize};
 
-use super::super::{
-    ids::PageIds,
-    sorted_spill::{SortedSpill, send_portions},
-};
 use crate::jobs::JobError;
 
 /// Bytes of findings of all evaluators above which they are compressed.
@@ -80,7 +80,7 @@ impl FindingSpill {
             page,
             evidence,
         };
-        self.0.push(issues.ranks[check] * RANGES + range, &record)
+        Ok(self.0.push(issues.ranks[check] * RANGES + range, &record)?)
     }
 
     /// Adds the findings of another evaluator.
@@ -95,7 +95,7 @@ impl FindingSpill {
         send: &mut dyn FnMut(Vec<FindingRecord>) -> bool,
     ) -> Result<(), JobError> {
         let parts = self.0.into_sorted(|found| ids.get(found.page));
-        send_portions(parts, FINDINGS_PER_WRITE, send)
+        Ok(send_portions(parts, FINDINGS_PER_WRITE, send)?)
     }
 }
 
@@ -118,7 +118,9 @@ mod tests {
     use searchwright_site::checks;
     use uuid::Uuid;
 
-    use super::{super::tests::index, *};
+    use searchwright_crawls::fixtures::index;
+
+    use super::*;
 
     #[test]
     fn findings_are_sent_in_the_order_of_issue_and_page() {

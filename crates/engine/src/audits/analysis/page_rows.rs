@@ -3,6 +3,10 @@
 //! they are compressed, because a very large site has many.
 
 use searchwright_contract::{Instant, ids::PageId, pages::Page};
+use searchwright_crawls::{
+    ids::{PageIds, page_id},
+    sorted_spill::{SortedSpill, send_portions},
+};
 use searchwright_site::{
     fetch::FetchError,
     graph::{PageFlags, SiteGraph},
@@ -14,13 +18,7 @@ use searchwright_store::pages::PageRow;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{
-    super::{
-        ids::{PageIds, page_id},
-        sorted_spill::{SortedSpill, send_portions},
-    },
-    urls::Urls,
-};
+use super::urls::Urls;
 use crate::jobs::JobError;
 
 /// Parts in which pages are kept, by the first byte of their ids. With a million pages, a part has about 8,000.

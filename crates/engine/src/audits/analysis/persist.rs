@@ -3,17 +3,18 @@
 use std::sync::Arc;
 
 use searchwright_contract::Instant;
+use searchwright_crawls::{
+    ids::PageIds,
+    page_links::{self, Batches},
+    pipeline::{pack_ahead, write_ahead},
+};
 use searchwright_site::graph::SiteGraph;
 use searchwright_store::{
     issues::{self, EvidenceCutoff, PreparedFindings},
-    page_names, pages,
+    page_links as stored_links, page_names, pages,
 };
 
 use super::{
-    super::{
-        ids::PageIds,
-        pipeline::{pack_ahead, write_ahead},
-    },
     AnalyzedAudit,
     evaluate::Shared,
     finding_spill::{FindingSpill, stored_findings},
@@ -100,6 +101,30 @@ pub(super) async fn write_findings(
         },
     );
     written.await?
+}
+
+/// Writes the places of all fetched URLs of a crawl, in the order of page ids.
+pub(super) async fn write_links(
+    job: &JobContext,
+    audit: AnalyzedAudit,
+    shared: &Shared,
+    batches: Batches,
+) -> Result<(), JobError> {
+    let (making, packing) = (shared.index.clone(), shared.index.clone());
+    let (ids, batches) = (shared.ids.clone(), Arc::new(batches));
+    let numbers = batches.clone();
+    let written = pack_ahead(
+        move |give| page_links::send_fetched(&making, &batches, &ids, give),
+        move |(urls, first)| Ok::<_, JobError>((page_links::pack(&packing, &numbers, &urls)?, first)),
+        |made| async move {
+            let (portions, first) = made?;
+            job.write_fenced(move |tx, scope| {
+                Box::pin(async move { stored_links::insert(tx, scope, audit.id, portions, first).await })
+            })
+            .await
+        },
+    );
+    written.await
 }
 
 /// Writes the titles and first headings of pages.

@@ -10,6 +10,7 @@ use searchwright_contract::{
     Instant,
     ids::{IssueId, PageId},
 };
+use searchwright_crawls::{dependency_check::DependencyCheck, ids::issue_id};
 use searchwright_site::{
     checks::{Check, FetchVerdict, Resolution, Rules, registry},
     graph::SiteGraph,
@@ -20,10 +21,7 @@ use searchwright_store::issues::{Settlement, UnseenOccurrence};
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::{
-    super::{dependency_check::DependencyCheck, ids::issue_id},
-    Measured,
-};
+use super::Measured;
 
 /// Facts about the pages of an audit from which proofs are made.
 pub(super) struct Proofs {
@@ -138,6 +136,6 @@ impl Proof<'_> {
             return false;
         };
         let page = || dependencies.page(self.proofs.project, was.page);
-        dependencies.silence(check, (&evidence, told), page).is_some()
+        dependencies.silence(check, &evidence, told, page).is_some()
     }
 }

@@ -11,6 +11,7 @@ use searchwright_contract::{
     events::EventType,
     ids::{AuditId, EventId, IssueId, PageId},
 };
+use searchwright_crawls::{dependency_check::DependencyCheck, ids::issue_id};
 use searchwright_site::checks;
 use searchwright_store::{
     Tx,
@@ -22,12 +23,7 @@ use searchwright_store::{
 };
 use serde_json::{Value, json};
 
-use super::{
-    super::{dependency_check::DependencyCheck, ids::issue_id},
-    evaluate::locked,
-    persist::ROWS,
-    proofs::Proof,
-};
+use super::{evaluate::locked, persist::ROWS, proofs::Proof};
 use crate::jobs::{JobContext, JobError};
 
 /// Issues that are settled at once, to share commits.

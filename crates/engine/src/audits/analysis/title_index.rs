@@ -1,14 +1,13 @@
 //! Names of indexable pages: their titles and first headings. Collected during the crawl.
 
 use searchwright_contract::ids::PageId;
+use searchwright_crawls::ids::PageIds;
 use searchwright_keywords::cannibalisation::{name_key, title_key};
 use searchwright_site::{
     graph::{PageFlags, SiteGraph},
     page::{PageFacts, UrlId},
 };
 use searchwright_store::page_names::{self, MAX_PAGES_PER_NAME};
-
-use super::super::ids::PageIds;
 
 /// Hashes of the names of pages, each with its page.
 #[derive(Debug, Default)]

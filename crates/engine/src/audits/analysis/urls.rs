@@ -2,9 +2,8 @@
 
 use hashbrown::HashMap;
 use searchwright_contract::ids::PageId;
+use searchwright_crawls::ids::PageIds;
 use searchwright_site::{graph::SiteGraph, page::UrlId};
-
-use super::super::ids::PageIds;
 
 /// Pages of the site with their URLs.
 #[derive(Debug, Default)]

@@ -1,16 +1,14 @@
 //! Saves the batches of a crawl, and collects in memory what the analysis will need of them.
 
 use searchwright_contract::{audits::AuditProgress, ids::AuditId};
+use searchwright_crawls::{page_texts, stored_batch::pack, validators};
 use searchwright_site::crawl::{Batch, Sink, SinkError, let_others_run};
 use searchwright_store::{
     audits,
     crawls::{self, PackedBatch},
 };
 
-use super::{
-    super::{analysis::CrawlIndex, page_texts, stored_batch::pack},
-    validators,
-};
+use super::super::analysis::CrawlIndex;
 use crate::{
     failure::defect,
     jobs::{JobContext, JobError},

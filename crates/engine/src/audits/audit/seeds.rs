@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use searchwright_contract::{Instant, audits::Audit};
+use searchwright_crawls::ids::url_key_of;
 use searchwright_site::{urls::provenance, well_known::WellKnownFile};
 use searchwright_store::{crawls, pages, posts};
 
-use super::{super::ids::url_key_of, ORIGIN_LASTS_MILLIS};
+use super::ORIGIN_LASTS_MILLIS;
 use crate::{
     failure::defect,
     jobs::{JobContext, JobError},

@@ -6,6 +6,10 @@ use std::{
 };
 
 use searchwright_contract::{ids::PageId, rechecks::RecheckOutcome};
+use searchwright_crawls::{
+    dependency_check::DependencyCheck,
+    ids::{issue_id, page_id, url_key_of},
+};
 use searchwright_site::{
     checks::{self, Check, Context, FetchVerdict, RecheckMode, Rules, Verdict, evaluate_one},
     crawl::{Batch, Ending, Termination},
@@ -18,14 +22,7 @@ use searchwright_store::{
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::{
-    super::{
-        analysis::evaluate::evidence,
-        dependency_check::DependencyCheck,
-        ids::{issue_id, page_id, url_key_of},
-    },
-    Looked,
-};
+use super::{super::analysis::evaluate::evidence, Looked};
 
 pub(super) fn inconclusive(item: &PendingItem, why: impl Into<String>) -> ItemOutcome {
     ItemOutcome {
@@ -164,8 +161,8 @@ fn outcome(
             if let Some(why) = check.unmet_prerequisite(home, &ending.origin, &ending.index) {
                 return inconclusive(item, why);
             }
-            let of = (&item.evidence, FetchVerdict::from_facts(facts));
-            if let Some(why) = dependencies.silence(check, of, || Some(facts.id)) {
+            let told = FetchVerdict::from_facts(facts);
+            if let Some(why) = dependencies.silence(check, &item.evidence, told, || Some(facts.id)) {
                 return inconclusive(item, why);
             }
             let Some(resolution) = check.resolution(FetchVerdict::from_facts(facts)) else {

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use searchwright_contract::posts::{Post, PostStatus};
+use searchwright_crawls::{page_texts, stored_batch::unpack};
 use searchwright_keywords::{
     normalize, titles,
     words::{Lexicon, primary},
@@ -16,7 +17,6 @@ use searchwright_writing::{
 };
 
 use super::super::{JobContext, JobError};
-use crate::audits::{page_texts, stored_batch::unpack};
 
 /// Candidates whose texts are compared with the post.
 const MAX_CANDIDATES: usize = 200;

@@ -4,6 +4,7 @@ use searchwright_contract::{
     brand::Item, competitors::Competitor, ctas::Cta, faqs::Faq, keywords::KeywordSource, posts::Post,
     products::Product,
 };
+use searchwright_crawls::stored_batch::unpack;
 use searchwright_keywords::{ideas, words::primary};
 use searchwright_site::page::PageFacts;
 use searchwright_store::{
@@ -20,7 +21,6 @@ use super::{
     super::{JobContext, JobError},
     candidates::indexable,
 };
-use crate::audits::stored_batch::unpack;
 
 /// Items of brand data, at most (domain rule).
 const MAX_ITEMS: u32 = 2_000;

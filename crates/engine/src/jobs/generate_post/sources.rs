@@ -3,6 +3,7 @@
 use std::{fmt::Write as _, sync::Arc, time::Duration};
 
 use searchwright_contract::{Instant, posts::PostWarning};
+use searchwright_crawls::{page_texts, stored_batch::unpack};
 use searchwright_site::{
     crawl::{self, read_page},
     page::PageFacts,
@@ -15,7 +16,6 @@ use url::Url;
 
 use super::Order;
 use crate::{
-    audits::{page_texts, stored_batch::unpack},
     jobs::{JobContext, JobError, checkpoints::Steps},
     posts::sources::SourceText,
 };

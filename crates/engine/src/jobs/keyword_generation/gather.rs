@@ -5,6 +5,10 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 use searchwright_contract::{
     brand::Item, competitors::Competitor, faqs::Faq, keywords::KeywordSource, products::Product,
 };
+use searchwright_crawls::{
+    page_texts,
+    stored_batch::{StoredBatch, unpack},
+};
 use searchwright_keywords::ideas::Page;
 use searchwright_site::{
     crawl::{self, Batch, Config, Sink, SinkError},
@@ -24,13 +28,7 @@ use super::{
     super::{JobContext, JobError},
     GenerationOrder,
 };
-use crate::{
-    audits::{
-        page_texts,
-        stored_batch::{StoredBatch, unpack},
-    },
-    domain::start_url,
-};
+use crate::domain::start_url;
 
 /// Items of brand data, at most (domain rule).
 const MAX_ITEMS: u32 = 2_000;

@@ -1,9 +1,10 @@
 //! Places of URLs in the stored crawl of an audit, with the pages that link to each. Written once when a crawl has ended, so
 //! that a page can be shown with its links without reading the whole crawl.
 
-use std::{mem::take, sync::Arc};
+use std::mem::take;
 
 use searchwright_contract::ids::{AuditId, PageId};
+use searchwright_failure::{Failure, Result};
 use searchwright_site::{
     graph::{PageFlags, SiteGraph, State},
     page::UrlId,
@@ -18,18 +19,13 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 use uuid::Uuid;
 
-use super::{
-    ids::{PageIds, page_id},
-    pipeline::pack_ahead,
-    stored_batch::{compress, decompress},
-};
 use crate::{
-    failure::{Failure, Result},
-    jobs::{JobContext, JobError},
+    ids::{PageIds, page_id},
+    stored_batch::{compress, decompress},
 };
 
 /// Linking pages that are shown of a page, at most.
-pub(crate) const MAX_SHOWN: usize = 50;
+pub const MAX_SHOWN: usize = 50;
 /// URLs in a chunk.
 const URLS_PER_CHUNK: usize = 256;
 /// Chunks written in one transaction.
@@ -39,14 +35,14 @@ const RANGE: usize = 4 * URLS_PER_CHUNK * CHUNKS_PER_WRITE;
 
 /// Numbers of the batches of fetched URLs, by URL id.
 #[derive(Debug, Default)]
-pub(super) struct Batches(Vec<u32>);
+pub struct Batches(Vec<u32>);
 
 /// Batch number of a URL that was not fetched.
 const NO_BATCH: u32 = u32::MAX;
 
 impl Batches {
     /// Stores the batch number of a page.
-    pub(super) fn insert(&mut self, id: UrlId, number: u32) {
+    pub fn insert(&mut self, id: UrlId, number: u32) {
         let place = id.0 as usize;
         if self.0.len() <= place {
             self.0.resize(place + 1, NO_BATCH);
@@ -62,29 +58,29 @@ impl Batches {
 
 /// Place of a fetched URL in the stored crawl, with its links.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Place {
+pub struct Place {
     page: PageId,
     /// Its id in the crawl.
-    pub(crate) id: UrlId,
+    pub id: UrlId,
     /// The batch that holds its facts.
-    pub(crate) batch: u32,
+    pub batch: u32,
     /// Status; 0 without an answer.
-    pub(crate) status: u16,
+    pub status: u16,
     /// robots.txt forbids it.
-    pub(crate) blocked: bool,
+    pub blocked: bool,
     /// It belongs to the site.
-    pub(crate) internal: bool,
+    pub internal: bool,
     /// Bits of [`searchwright_site::urls::provenance`].
-    pub(crate) provenance: u8,
+    pub provenance: u8,
     /// Count of pages that link to it.
-    pub(crate) inlinks: u32,
+    pub inlinks: u32,
     /// Batch and id of the linking pages, at most [`MAX_SHOWN`] of them.
-    pub(crate) sources: Vec<(u32, UrlId)>,
+    pub sources: Vec<(u32, UrlId)>,
 }
 
 impl Place {
     /// Returns the count of other pages that link to it.
-    pub(super) fn others(&self) -> u32 {
+    pub fn others(&self) -> u32 {
         let own = self.sources.iter().filter(|(_, id)| *id == self.id).count();
         self.inlinks.saturating_sub(own as u32)
     }
@@ -109,35 +105,22 @@ fn place(index: &SiteGraph, batches: &Batches, page: PageId, id: UrlId, batch: u
     }
 }
 
-/// Writes the places of all fetched URLs of a crawl, in the order of page ids.
-pub(super) async fn write_links(
-    job: &JobContext,
-    audit: AuditId,
-    index: Arc<SiteGraph>,
-    ids: Arc<PageIds>,
-    batches: Batches,
-) -> Result<(), JobError> {
-    let batches = Arc::new(batches);
-    let of = (index.clone(), batches.clone());
-    let written = pack_ahead(
-        move |give| {
-            let mut first = true;
-            orders(&index, &batches, &ids, RANGE).all(|order| {
-                let mut some = order.chunks(URLS_PER_CHUNK * CHUNKS_PER_WRITE);
-                some.all(|urls| give((urls.to_vec(), take(&mut first))))
-            });
-        },
-        move |(urls, first)| Ok::<_, JobError>((portions(&of.0, &of.1, &urls)?, first)),
-        |made| async move {
-            let (portions, first) = made?;
-            job.write_fenced(move |tx, scope| {
-                Box::pin(async move { page_links::insert(tx, scope, audit, portions, first).await })
-            })
-            .await
-        },
-    );
-    written.await?;
-    Ok(())
+/// A fetched URL: its page id, its id in the crawl, and the batch that holds it.
+pub type Fetched = (PageId, UrlId, u32);
+
+/// Gives the fetched URLs of a crawl in the order of page ids, in portions for one write each; true with the first one. Stops
+/// when `give` returns false.
+pub fn send_fetched(
+    index: &SiteGraph,
+    batches: &Batches,
+    ids: &PageIds,
+    give: &mut dyn FnMut((Vec<Fetched>, bool)) -> bool,
+) {
+    let mut first = true;
+    orders(index, batches, ids, RANGE).all(|order| {
+        let mut some = order.chunks(URLS_PER_CHUNK * CHUNKS_PER_WRITE);
+        some.all(|urls| give((urls.to_vec(), take(&mut first))))
+    });
 }
 
 /// Yields the fetched URLs (page id, URL id, batch) in the order of page ids, about `about` at a time.
@@ -146,7 +129,7 @@ fn orders(
     batches: &Batches,
     ids: &PageIds,
     about: usize,
-) -> impl Iterator<Item = Vec<(PageId, UrlId, u32)>> {
+) -> impl Iterator<Item = Vec<Fetched>> {
     let ranges = index.len().div_ceil(about).max(1) as u128;
     let range = move |page: PageId| ((page.uuid().as_u128() >> 64) * ranges) >> 64;
     (0..ranges).map(move |wanted| {
@@ -158,9 +141,9 @@ fn orders(
     })
 }
 
-/// Packs fetched URLs in chunks.
-fn portions(index: &SiteGraph, batches: &Batches, order: &[(PageId, UrlId, u32)]) -> Result<Vec<LinkChunk>> {
-    let pack = |urls: &[(PageId, UrlId, u32)]| {
+/// Packs the places of fetched URLs in chunks.
+pub fn pack(index: &SiteGraph, batches: &Batches, order: &[Fetched]) -> Result<Vec<LinkChunk>> {
+    let pack = |urls: &[Fetched]| {
         let places: Vec<Place> = urls
             .iter()
             .map(|(page, id, batch)| place(index, batches, *page, *id, *batch))
@@ -174,12 +157,12 @@ fn portions(index: &SiteGraph, batches: &Batches, order: &[(PageId, UrlId, u32)]
 }
 
 /// Returns the page id of a URL, fetched or not.
-pub(crate) fn page_of(project: Uuid, url: &Url) -> PageId {
+pub fn page_of(project: Uuid, url: &Url) -> PageId {
     page_id(project, &url_key(url))
 }
 
 /// Finds the places of pages in the crawl of an audit, in the order of `pages`; `None` for a page that was not fetched.
-pub(crate) async fn find(
+pub async fn find(
     tx: &mut Tx,
     scope: ProjectScope,
     audit: AuditId,
@@ -210,7 +193,8 @@ pub(crate) async fn find(
 
 #[cfg(test)]
 mod tests {
-    use super::{super::analysis::tests::index, *};
+    use super::*;
+    use crate::fixtures::index;
 
     #[test]
     fn what_was_fetched_comes_by_page_and_once() {

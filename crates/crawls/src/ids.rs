@@ -11,17 +11,17 @@ use url::Url;
 use uuid::Uuid;
 
 /// Returns the id of a page: the same for the same URL key of a project, in every audit.
-pub(crate) fn page_id(project: Uuid, key: &str) -> PageId {
+pub fn page_id(project: Uuid, key: &str) -> PageId {
     Uuid::new_v5(&project, key.as_bytes()).into()
 }
 
 /// Returns the id of an issue: one per project and check.
-pub(crate) fn issue_id(project: Uuid, check: &str) -> IssueId {
+pub fn issue_id(project: Uuid, check: &str) -> IssueId {
     Uuid::new_v5(&project, check.as_bytes()).into()
 }
 
 /// Returns the key by which crawls know a URL; `None` when it is not one.
-pub(super) fn url_key_of(url: &str) -> Option<String> {
+pub fn url_key_of(url: &str) -> Option<String> {
     Some(url_key(&Url::parse(url).ok()?).into_owned())
 }
 
@@ -31,11 +31,11 @@ const UNKNOWN: PageId = PageId::MIN;
 /// Page ids by URL id, computed once because hashing takes longer than a look-up. Holds ids of URLs that a crawl
 /// fetched and of its start; of URLs that it only knows it holds the nil id.
 #[derive(Debug, Default)]
-pub(super) struct PageIds(Vec<PageId>);
+pub struct PageIds(Vec<PageId>);
 
 impl PageIds {
     /// Stores the id of a page.
-    pub(super) fn insert(&mut self, page: UrlId, id: PageId) {
+    pub fn insert(&mut self, page: UrlId, id: PageId) {
         let place = page.0 as usize;
         if self.0.len() <= place {
             self.0.resize(place + 1, UNKNOWN);
@@ -44,7 +44,7 @@ impl PageIds {
     }
 
     /// Computes the ids that were not inserted, on so many threads.
-    pub(super) fn complete(mut self, project: Uuid, index: &SiteGraph, threads: usize) -> Self {
+    pub fn complete(mut self, project: Uuid, index: &SiteGraph, threads: usize) -> Self {
         self.0.resize(index.len(), UNKNOWN);
         let most = self.0.len().div_ceil(threads.max(1)).max(1);
         std::thread::scope(|scope| {
@@ -63,7 +63,7 @@ impl PageIds {
     }
 
     /// Returns the id of a page; the nil id where there is none.
-    pub(super) fn get(&self, page: UrlId) -> PageId {
+    pub fn get(&self, page: UrlId) -> PageId {
         self.0.get(page.0 as usize).copied().unwrap_or(UNKNOWN)
     }
 }

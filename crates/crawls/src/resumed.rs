@@ -3,6 +3,7 @@
 use std::{collections::HashMap, time::Duration};
 
 use searchwright_contract::ids::AuditId;
+use searchwright_failure::{Failure, defect};
 use searchwright_site::{
     crawl::{Config, Resume, let_others_run},
     origin::Origin,
@@ -10,24 +11,23 @@ use searchwright_site::{
 };
 use searchwright_store::{Db, access::ProjectScope, crawls};
 
-use super::super::stored_batch::{StoredBatch, unpack};
-use crate::{failure::defect, jobs::JobError};
+use crate::stored_batch::{StoredBatch, unpack};
 
 /// Number of the first batch of rechecks among the batches of their audit. These hold newer versions of pages.
-pub(in crate::audits) const OVERLAY: u32 = 1_000_000;
+pub const OVERLAY: u32 = 1_000_000;
 
 async fn batch(
     db: &Db,
     scope: ProjectScope,
     audit: AuditId,
     number: u32,
-) -> Result<Option<StoredBatch>, JobError> {
+) -> Result<Option<StoredBatch>, Failure> {
     let data = crawls::find_batch(&mut db.read().await?, scope, audit, number).await?;
-    Ok(data.map(|data| unpack(&data)).transpose()?)
+    data.map(|data| unpack(&data)).transpose()
 }
 
 /// Returns the key of the page that the start URL ended at. The facts about the site come with the first batch.
-pub(super) async fn home(db: &Db, scope: ProjectScope, audit: AuditId) -> Result<Option<String>, JobError> {
+pub async fn home(db: &Db, scope: ProjectScope, audit: AuditId) -> Result<Option<String>, Failure> {
     let mut home: Option<UrlId> = None;
     for number in 0.. {
         let Some(batch) = batch(db, scope, audit, number).await? else {
@@ -44,13 +44,13 @@ pub(super) async fn home(db: &Db, scope: ProjectScope, audit: AuditId) -> Result
 
 /// Loads the crawl so that it can be resumed; `None` if it was deleted. If `with_origin` is false, the facts about the site are
 /// fetched again.
-pub(super) async fn crawl(
+pub async fn crawl(
     db: &Db,
     scope: ProjectScope,
     audit: AuditId,
     config: &Config,
     with_origin: bool,
-) -> Result<Option<Resume>, JobError> {
+) -> Result<Option<Resume>, Failure> {
     let mut overlays = Vec::new();
     let mut newest = HashMap::new();
     while let Some(saved) = batch(db, scope, audit, OVERLAY + overlays.len() as u32).await? {
@@ -83,7 +83,7 @@ fn add(
     batch: StoredBatch,
     with_origin: bool,
     current: impl Fn(&UrlId) -> bool,
-) -> Result<(), JobError> {
+) -> Result<(), Failure> {
     if let Some(origin) = batch.origin.filter(|_| with_origin) {
         resume.origin(origin);
     }

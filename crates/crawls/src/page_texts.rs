@@ -10,14 +10,14 @@ use std::{
 };
 
 use searchwright_contract::ids::AuditId;
+use searchwright_failure::Failure;
 use searchwright_site::{
     crawl::Batch,
     page::{PageFacts, UrlId},
 };
 use searchwright_store::{Db, access::ProjectScope, crawls};
 
-use super::stored_batch::{compress, decompress};
-use crate::{failure::Failure, jobs::JobError};
+use crate::stored_batch::{compress, decompress};
 
 /// Pages of an audit whose texts are kept: those nearest to the start, which is what a site is about.
 const MAX_PAGES: u32 = 2_000;
@@ -25,7 +25,7 @@ const MAX_PAGES: u32 = 2_000;
 /// Counter of the pages of an audit that were saved with their texts. It counts pages, because batches of a slow site have only
 /// one or two.
 #[derive(Clone, Debug)]
-pub(super) struct TextBudget {
+pub struct TextBudget {
     pages: Arc<AtomicU32>,
     goes_on: Arc<AtomicBool>,
 }
@@ -41,17 +41,17 @@ impl Default for TextBudget {
 
 impl TextBudget {
     /// Returns the shared flag that says whether the texts of pages that are read now are wanted, for the next batch.
-    pub(super) const fn wanted(&self) -> &Arc<AtomicBool> {
+    pub const fn wanted(&self) -> &Arc<AtomicBool> {
         &self.goes_on
     }
 
     /// Returns the current value of the flag [`Self::wanted`].
-    pub(super) fn goes_on(&self) -> bool {
+    pub fn goes_on(&self) -> bool {
         self.goes_on.load(Relaxed)
     }
 
     /// Counts the pages of a saved batch, and returns whether its texts are kept.
-    pub(super) fn record_batch<'p>(&self, pages: impl Iterator<Item = &'p PageFacts>) -> bool {
+    pub fn record_batch<'p>(&self, pages: impl Iterator<Item = &'p PageFacts>) -> bool {
         let goes_on = self.goes_on();
         if goes_on {
             let more = pages.filter(|page| page.html_200().is_some()).count();
@@ -63,7 +63,7 @@ impl TextBudget {
 }
 
 /// Returns the stored form of the texts of a batch.
-pub(super) fn pack(batch: &Batch) -> Result<Vec<u8>, Failure> {
+pub fn pack(batch: &Batch) -> Result<Vec<u8>, Failure> {
     let texts: Vec<(UrlId, &str)> = batch
         .pages
         .iter()
@@ -73,12 +73,12 @@ pub(super) fn pack(batch: &Batch) -> Result<Vec<u8>, Failure> {
 }
 
 /// Loads the texts of a saved batch, by page; none if they were not kept.
-pub(crate) async fn load(
+pub async fn load(
     db: &Db,
     scope: ProjectScope,
     audit: AuditId,
     number: u32,
-) -> Result<HashMap<UrlId, String>, JobError> {
+) -> Result<HashMap<UrlId, String>, Failure> {
     let Some(data) = crawls::find_texts(&mut db.read().await?, scope, audit, number).await? else {
         return Ok(HashMap::new());
     };

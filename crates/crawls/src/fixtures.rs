@@ -1,4 +1,4 @@
-//! Fixtures shared by the tests of the analysis.
+//! Fixtures of tests.
 
 use searchwright_site::{
     graph::{CrawlSummary, GraphBuilder, SiteGraph},
@@ -9,7 +9,8 @@ use searchwright_site::{
 use url::Url;
 
 /// Returns the index of a crawl that requested so many pages.
-pub(in crate::audits) fn index(pages: u32) -> SiteGraph {
+#[expect(clippy::unwrap_used, reason = "a fixture of tests")]
+pub fn index(pages: u32) -> SiteGraph {
     let (mut table, mut builder) = (UrlTable::new(1_000_000), GraphBuilder::default());
     for number in 0..pages {
         let url = Url::parse(&format!("https://example.com/{number}")).unwrap();

@@ -6,6 +6,7 @@ use searchwright_contract::{
     diffs::ChangeCounts,
     ids::{AuditId, IssueId},
 };
+use searchwright_failure::Failure;
 use searchwright_site::checks;
 use searchwright_store::{
     Db,
@@ -13,18 +14,17 @@ use searchwright_store::{
     snapshots::{self, PageState},
 };
 
-use super::super::ids::issue_id;
-use crate::{changes::merged, jobs::JobError};
+use crate::{changes::merged, ids::issue_id};
 
 /// Counts the changes since the previous audit; `None` if no snapshot of it is kept. `pages` and the pages of each issue in
 /// `found` are ascending.
-pub(super) async fn count_changes(
+pub async fn count_changes(
     db: &Db,
     scope: ProjectScope,
     previous: Option<AuditId>,
     pages: &[PageState],
     found: &[(IssueId, Vec<u64>)],
-) -> Result<Option<ChangeCounts>, JobError> {
+) -> Result<Option<ChangeCounts>, Failure> {
     let Some(previous) = previous else {
         return Ok(None);
     };
@@ -54,7 +54,7 @@ pub(super) async fn count_changes(
 }
 
 /// Adds the pages without a verdict in this audit to the pages with the issue: a missing verdict is no change.
-pub(super) fn carry_unproven(unproven: HashMap<IssueId, Vec<u64>>, found: &mut Vec<(IssueId, Vec<u64>)>) {
+pub fn carry_unproven(unproven: HashMap<IssueId, Vec<u64>>, found: &mut Vec<(IssueId, Vec<u64>)>) {
     let mut places: HashMap<IssueId, usize> =
         found.iter().enumerate().map(|(at, (id, _))| (*id, at)).collect();
     for (issue, mut unproven) in unproven {

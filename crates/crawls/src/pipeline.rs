@@ -3,18 +3,17 @@
 use std::{pin::pin, sync::Arc};
 
 use futures_util::StreamExt as _;
+use searchwright_failure::{Failure, defect};
 use tokio::{
     sync::mpsc::{Receiver, channel},
     task::JoinHandle,
 };
 
-use crate::{failure::defect, jobs::JobError};
-
 /// Portions that are packed or wait to be written.
 const PACKED_AHEAD: usize = 3;
 
 /// Splits rows into portions of at most `most`, none of them empty.
-pub(super) fn portions<T>(rows: Vec<T>, most: usize) -> impl Iterator<Item = Vec<T>> {
+pub fn portions<T>(rows: Vec<T>, most: usize) -> impl Iterator<Item = Vec<T>> {
     let mut rows = rows.into_iter();
     std::iter::from_fn(move || {
         let portion: Vec<T> = rows.by_ref().take(most).collect();
@@ -37,14 +36,15 @@ where
 }
 
 /// Writes portions, each while the next one is made.
-pub(super) async fn write_ahead<T, R, F>(
+pub async fn write_ahead<T, R, E, F>(
     make: impl FnOnce(&mut dyn FnMut(T) -> bool) -> R + Send + 'static,
     mut write: impl FnMut(T) -> F,
-) -> Result<R, JobError>
+) -> Result<R, E>
 where
     T: Send + 'static,
     R: Send + 'static,
-    F: Future<Output = Result<(), JobError>>,
+    F: Future<Output = Result<(), E>>,
+    E: From<Failure>,
 {
     let (mut made, making) = produce(make);
     while let Some(portion) = made.recv().await {
@@ -54,16 +54,17 @@ where
 }
 
 /// Packs and writes portions: several are packed at a time, while one is written and the next one is made.
-pub(super) async fn pack_ahead<T, P, R, F>(
+pub async fn pack_ahead<T, P, R, E, F>(
     make: impl FnOnce(&mut dyn FnMut(T) -> bool) -> R + Send + 'static,
     pack: impl Fn(T) -> P + Send + Sync + 'static,
     mut write: impl FnMut(P) -> F,
-) -> Result<R, JobError>
+) -> Result<R, E>
 where
     T: Send + 'static,
     P: Send + 'static,
     R: Send + 'static,
-    F: Future<Output = Result<(), JobError>>,
+    F: Future<Output = Result<(), E>>,
+    E: From<Failure>,
 {
     let (made, making) = produce(make);
     let pack = Arc::new(pack);

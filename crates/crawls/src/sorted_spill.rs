@@ -5,13 +5,13 @@
 
 use std::{collections::BTreeMap, fmt, marker::PhantomData, mem::take};
 
+use searchwright_failure::{Failure, defect};
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::pipeline::portions;
-use crate::{failure::defect, jobs::JobError};
+use crate::pipeline::portions;
 
 /// Records, in parts by their keys: every key of a part is lower than those of the parts after it.
-pub(super) struct SortedSpill<T> {
+pub struct SortedSpill<T> {
     /// Records of each part that are not compressed.
     open: Vec<Vec<u8>>,
     open_bytes: usize,
@@ -23,7 +23,7 @@ pub(super) struct SortedSpill<T> {
 
 impl<T: Serialize + DeserializeOwned> SortedSpill<T> {
     /// Makes an empty spill that compresses its records whenever they exceed so many bytes.
-    pub(super) const fn new(max_open_bytes: usize) -> Self {
+    pub const fn new(max_open_bytes: usize) -> Self {
         Self {
             open: Vec::new(),
             open_bytes: 0,
@@ -34,7 +34,7 @@ impl<T: Serialize + DeserializeOwned> SortedSpill<T> {
     }
 
     /// Adds a record to a part.
-    pub(super) fn push(&mut self, part: usize, record: &T) -> Result<(), JobError> {
+    pub fn push(&mut self, part: usize, record: &T) -> Result<(), Failure> {
         if self.open.len() <= part {
             self.open.resize_with(part + 1, Vec::new);
         }
@@ -49,7 +49,7 @@ impl<T: Serialize + DeserializeOwned> SortedSpill<T> {
     }
 
     /// Adds the records of another spill with the same parts.
-    pub(super) fn merge(&mut self, other: Self) {
+    pub fn merge(&mut self, other: Self) {
         self.compressed.extend(other.compressed);
         self.open_bytes += other.open_bytes;
         if self.open.len() < other.open.len() {
@@ -73,10 +73,10 @@ impl<T: Serialize + DeserializeOwned> SortedSpill<T> {
     }
 
     /// Yields the records of each part, sorted by their keys.
-    pub(super) fn into_sorted<K: Ord>(
+    pub fn into_sorted<K: Ord>(
         mut self,
         key: impl Fn(&T) -> K,
-    ) -> impl Iterator<Item = Result<Vec<T>, JobError>> {
+    ) -> impl Iterator<Item = Result<Vec<T>, Failure>> {
         (0..self.open.len()).map(move |part| {
             let mut records = Vec::new();
             for compressed in &mut self.compressed {
@@ -93,7 +93,7 @@ impl<T: Serialize + DeserializeOwned> SortedSpill<T> {
     }
 }
 
-fn read<T: DeserializeOwned>(mut plain: &[u8], records: &mut Vec<T>) -> Result<(), JobError> {
+fn read<T: DeserializeOwned>(mut plain: &[u8], records: &mut Vec<T>) -> Result<(), Failure> {
     while !plain.is_empty() {
         let (record, rest) = postcard::take_from_bytes(plain).map_err(|e| defect("record", e))?;
         records.push(record);
@@ -113,11 +113,11 @@ impl<T> fmt::Debug for SortedSpill<T> {
 }
 
 /// Regroups the records of parts into portions of at most `limit`, and sends them until the receiver refuses one.
-pub(super) fn send_portions<T>(
-    parts: impl Iterator<Item = Result<Vec<T>, JobError>>,
+pub fn send_portions<T>(
+    parts: impl Iterator<Item = Result<Vec<T>, Failure>>,
     limit: usize,
     send: &mut dyn FnMut(Vec<T>) -> bool,
-) -> Result<(), JobError> {
+) -> Result<(), Failure> {
     let mut waiting = Vec::new();
     for part in parts {
         waiting.append(&mut part?);

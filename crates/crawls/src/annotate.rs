@@ -7,6 +7,7 @@ use searchwright_contract::{
     audits::Audit,
     ids::{AuditId, PageId},
 };
+use searchwright_failure::Failure;
 use searchwright_site::{
     checks,
     graph::{PageFlags, SiteGraph, State},
@@ -19,11 +20,10 @@ use searchwright_store::{
     snapshots::{self, id_prefix},
 };
 
-use super::{
+use crate::{
     ids::{issue_id, page_id, url_key_of},
     page_links,
 };
-use crate::jobs::JobError;
 
 /// Pages with doubtful inlinks that are looked up in the previous audit; of more, which is how some sites are built, all
 /// stay doubtful.
@@ -31,7 +31,7 @@ const MAX_DOUBTFUL: usize = 20_000;
 
 /// The kind of crawl that is annotated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Crawled {
+pub enum Crawled {
     /// The crawl of the audit itself.
     Audit,
     /// The crawl of the audit with some pages fetched again.
@@ -39,13 +39,13 @@ pub(super) enum Crawled {
 }
 
 /// Annotates the index of a crawl of this audit.
-pub(super) async fn annotate(
+pub async fn annotate(
     db: &Db,
     scope: ProjectScope,
     audit: &Audit,
     crawled: Crawled,
     index: &mut SiteGraph,
-) -> Result<(), JobError> {
+) -> Result<(), Failure> {
     let redirects = match crawled {
         Crawled::Audit => previous_redirects(db, scope, index, audit.previous_audit_id, 1).await?,
         // A recheck is no audit itself: the audit and the one before it have to have seen the redirect.
@@ -72,7 +72,7 @@ async fn previous_redirects(
     index: &SiteGraph,
     mut audit: Option<AuditId>,
     least: usize,
-) -> Result<HashMap<UrlId, i64>, JobError> {
+) -> Result<HashMap<UrlId, i64>, Failure> {
     let project = scope.project();
     let mut open: HashMap<u64, _> = index
         .temporary_redirects()
@@ -105,11 +105,11 @@ async fn previous_redirects(
 
 /// Returns the halves of the ids of the pages that gave no response in that audit. A page that fails twice counts in the
 /// health score, a page that fails once does not.
-pub(super) async fn previously_unresponsive(
+pub async fn previously_unresponsive(
     db: &Db,
     scope: ProjectScope,
     audit: Option<AuditId>,
-) -> Result<HashSet<u64>, JobError> {
+) -> Result<HashSet<u64>, Failure> {
     let Some(audit) = audit else {
         return Ok(HashSet::new());
     };
@@ -138,7 +138,7 @@ async fn uncertain_inlinks(
     scope: ProjectScope,
     audit: &Audit,
     index: &SiteGraph,
-) -> Result<Vec<UrlId>, JobError> {
+) -> Result<Vec<UrlId>, Failure> {
     let mut all = Vec::new();
     for (most, mut doubtful) in (0..).zip(index.doubtful_inlinks()) {
         if let Some(previous) = audit
@@ -160,7 +160,7 @@ async fn uncertain_inlinks(
 }
 
 /// Returns URL keys of pages that were published for the same keyword, with the keyword.
-async fn pages_by_keyword(db: &Db, scope: ProjectScope) -> Result<Vec<(String, Vec<String>)>, JobError> {
+async fn pages_by_keyword(db: &Db, scope: ProjectScope) -> Result<Vec<(String, Vec<String>)>, Failure> {
     let mut last = None;
     let mut pages: Vec<(String, Vec<String>)> = Vec::new();
     for (id, keyword, url) in keywords::list_published_twice(&mut db.read().await?, scope).await? {

@@ -5,6 +5,7 @@
 use std::{collections::HashMap, fmt, future::Future, pin::Pin, sync::Arc};
 
 use searchwright_contract::{audits::Audit, ids::AuditId};
+use searchwright_failure::{Failure, defect};
 use searchwright_site::{
     checks::Thresholds,
     crawl::{self, Batch},
@@ -17,13 +18,9 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 use url::Url;
 
-use super::super::{
+use crate::{
     page_texts,
     stored_batch::{compress, decompress, unpack},
-};
-use crate::{
-    failure::{Failure, defect},
-    jobs::JobError,
 };
 
 /// Batches whose validators are read at once when an audit begins.
@@ -44,7 +41,7 @@ struct Saved {
 
 /// Returns the fingerprint of a reader of pages: its version, its `User-Agent`, to which servers may answer differently, and
 /// the threshold of the project that is applied while a page is read.
-pub(super) fn reader(user_agent: &str, thresholds: &Thresholds) -> u64 {
+pub fn reader(user_agent: &str, thresholds: &Thresholds) -> u64 {
     let words = thresholds.long_paragraph_words;
     hash(format!("{READER} {words} {user_agent}").as_bytes())
 }
@@ -54,7 +51,7 @@ fn place(url: &str) -> u64 {
 }
 
 /// Packs the validators of a batch; `None` if no page has any.
-pub(super) fn pack(batch: &Batch, reader: u64) -> Result<Option<Vec<u8>>, JobError> {
+pub fn pack(batch: &Batch, reader: u64) -> Result<Option<Vec<u8>>, Failure> {
     let pages = batch.pages.iter().filter_map(|page| {
         let validators = page.facts.validators.as_deref()?;
         Some((place(&page.facts.url), validators.clone()))
@@ -109,7 +106,7 @@ impl<T> Recent<T> {
 type Read = (PageFacts, bool);
 
 /// Pages of an audit by their URLs.
-pub(super) struct Earlier {
+pub struct Earlier {
     db: Db,
     scope: ProjectScope,
     audit: AuditId,
@@ -133,13 +130,13 @@ impl fmt::Debug for Earlier {
 }
 
 /// Loads the places of the pages that the previous audit read; `None` if none can be reused.
-pub(super) async fn load(
+pub async fn load(
     db: &Db,
     scope: ProjectScope,
     audit: &Audit,
     reader: u64,
     texts: page_texts::TextBudget,
-) -> Result<Option<Arc<dyn crawl::PreviousCrawl>>, JobError> {
+) -> Result<Option<Arc<dyn crawl::PreviousCrawl>>, Failure> {
     let Some(previous) = audit.previous_audit_id else {
         return Ok(None);
     };
@@ -196,7 +193,7 @@ impl Earlier {
         self.texts.goes_on()
     }
 
-    async fn find_validators(&self, url: &str) -> Result<Option<Validators>, JobError> {
+    async fn find_validators(&self, url: &str) -> Result<Option<Validators>, Failure> {
         let place = place(url);
         let Some(number) = self.batch(place) else {
             return Ok(None);
@@ -219,7 +216,7 @@ impl Earlier {
         Ok(at.ok().map(|at| list[at].1.clone()))
     }
 
-    async fn find_facts(&self, url: &str) -> Result<Option<PageFacts>, JobError> {
+    async fn find_facts(&self, url: &str) -> Result<Option<PageFacts>, Failure> {
         let place = place(url);
         let Some(number) = self.batch(place) else {
             return Ok(None);
@@ -235,7 +232,7 @@ impl Earlier {
             .map(|(facts, _)| facts))
     }
 
-    async fn load(&self, number: u32) -> Result<HashMap<u64, Read>, JobError> {
+    async fn load(&self, number: u32) -> Result<HashMap<u64, Read>, Failure> {
         let data = crawls::find_batch(&mut self.db.read().await?, self.scope, self.audit, number).await?;
         let Some(data) = data else {
             return Ok(HashMap::new());
@@ -258,12 +255,12 @@ impl Earlier {
             });
             Ok::<_, Failure>(read.collect())
         });
-        Ok(read.await.map_err(|e| defect("saved batch", e))??)
+        read.await.map_err(|e| defect("saved batch", e))?
     }
 }
 
 /// Maps a read error to `None`, so that the page is fetched.
-fn or_none<T>(found: Result<Option<T>, JobError>) -> Option<T> {
+fn or_none<T>(found: Result<Option<T>, Failure>) -> Option<T> {
     found.unwrap_or_else(|error| {
         tracing::warn!(?error, "cannot read what the last audit read");
         None

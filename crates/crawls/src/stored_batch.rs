@@ -5,6 +5,7 @@
 
 use std::{mem::take, vec};
 
+use searchwright_failure::{Failure, defect};
 use searchwright_site::{
     crawl::{Batch, Discovered},
     origin::Origin,
@@ -13,11 +14,6 @@ use searchwright_site::{
 };
 use searchwright_store::crawls::PackedBatch;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-
-use crate::{
-    failure::{Failure, defect},
-    jobs::JobError,
-};
 
 /// Version of the stored form. A batch of another version is refused.
 const VERSION: u8 = 2;
@@ -33,31 +29,31 @@ struct Header {
 }
 
 /// A batch that was read back.
-pub(crate) struct StoredBatch {
+pub struct StoredBatch {
     /// Facts about the site, if they changed.
-    pub(crate) origin: Option<Origin>,
+    pub origin: Option<Origin>,
     /// URLs that became known with this batch.
-    pub(crate) discovered: Vec<Discovered>,
+    pub discovered: Vec<Discovered>,
     /// Resources that pages need, if they were requested.
-    pub(crate) resources: Option<Vec<Resource>>,
+    pub resources: Option<Vec<Resource>>,
     /// Facts of pages, without their main texts.
-    pub(crate) pages: Vec<PageFacts>,
+    pub pages: Vec<PageFacts>,
 }
 
 /// Returns the stored form of a value: postcard, then LZ4 with the plain size before it.
-pub(super) fn compress(value: &impl Serialize) -> Result<Vec<u8>, Failure> {
+pub fn compress(value: &impl Serialize) -> Result<Vec<u8>, Failure> {
     let plain = postcard::to_stdvec(value).map_err(|e| defect("stored form", e))?;
     Ok(lz4_flex::compress_prepend_size(&plain))
 }
 
 /// Reads a value back that [`compress`] has stored.
-pub(super) fn decompress<T: DeserializeOwned>(data: &[u8]) -> Result<T, Failure> {
+pub fn decompress<T: DeserializeOwned>(data: &[u8]) -> Result<T, Failure> {
     let plain = lz4_flex::decompress_size_prepended(data).map_err(|e| defect("stored form", e))?;
     postcard::from_bytes(&plain).map_err(|e| defect("stored form", e))
 }
 
 /// Returns the stored form of a batch. Its texts are stored separately.
-pub(super) fn pack(batch: Batch) -> Result<PackedBatch, JobError> {
+pub fn pack(batch: Batch) -> Result<PackedBatch, Failure> {
     let (mut pages, mut lengths) = (Vec::new(), Vec::with_capacity(batch.pages.len()));
     for page in &batch.pages {
         let begin = pages.len();
@@ -80,7 +76,7 @@ pub(super) fn pack(batch: Batch) -> Result<PackedBatch, JobError> {
 }
 
 /// Reads a stored batch back.
-pub(crate) fn unpack(data: &[u8]) -> Result<StoredBatch, Failure> {
+pub fn unpack(data: &[u8]) -> Result<StoredBatch, Failure> {
     let (header, mut pages) = open(data)?;
     Ok(StoredBatch {
         origin: header.origin,
@@ -91,16 +87,13 @@ pub(crate) fn unpack(data: &[u8]) -> Result<StoredBatch, Failure> {
 }
 
 /// Reads some pages of a batch, and decodes no others.
-pub(crate) fn unpack_pages(
-    data: &[u8],
-    is_wanted: impl Fn(UrlId) -> bool,
-) -> Result<Vec<PageFacts>, Failure> {
+pub fn unpack_pages(data: &[u8], is_wanted: impl Fn(UrlId) -> bool) -> Result<Vec<PageFacts>, Failure> {
     let (_, mut pages) = open(data)?;
     pages.read(usize::MAX, is_wanted)
 }
 
 /// Pages of a stored batch that are decoded one after the other: all pages of a batch take more memory than the batch.
-pub(super) struct PageReader {
+pub struct PageReader {
     plain: Vec<u8>,
     /// Offset of the next page.
     at: usize,
@@ -109,12 +102,12 @@ pub(super) struct PageReader {
 
 impl PageReader {
     /// Opens a stored batch.
-    pub(super) fn open(data: &[u8]) -> Result<Self, Failure> {
+    pub fn open(data: &[u8]) -> Result<Self, Failure> {
         Ok(open(data)?.1)
     }
 
     /// Returns the next pages, at most `limit`; none at the end.
-    pub(super) fn read_next(&mut self, limit: usize) -> Result<Vec<PageFacts>, Failure> {
+    pub fn read_next(&mut self, limit: usize) -> Result<Vec<PageFacts>, Failure> {
         self.read(limit, |_| true)
     }
 

@@ -13,10 +13,10 @@ use searchwright_text::hash;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::ids::{page_id, url_key_of};
+use crate::ids::{page_id, url_key_of};
 
 /// Index of a crawl with look-ups of the URLs that gave no answer.
-pub(super) struct DependencyCheck<'a> {
+pub struct DependencyCheck<'a> {
     index: &'a SiteGraph,
     origin: &'a Origin,
     // computed on first use, because only few look-ups need it
@@ -31,7 +31,8 @@ pub(super) struct DependencyCheck<'a> {
 }
 
 impl<'a> DependencyCheck<'a> {
-    pub(super) fn new(index: &'a SiteGraph, origin: &'a Origin) -> Self {
+    /// Starts without any look-up.
+    pub fn new(index: &'a SiteGraph, origin: &'a Origin) -> Self {
         Self {
             index,
             origin,
@@ -44,10 +45,11 @@ impl<'a> DependencyCheck<'a> {
 
     /// Returns the reason for which a problem is not proven fixed although its check no longer finds it: a dependency of the
     /// finding gave no answer. `None` if all dependencies answered. If the evidence was cut, any silent dependency counts.
-    pub(super) fn silence(
+    pub fn silence(
         &self,
         check: &Check,
-        (evidence, told): (&Value, FetchVerdict),
+        evidence: &Value,
+        told: FetchVerdict,
         page: impl Fn() -> Option<UrlId>,
     ) -> Option<String> {
         let index = self.index;
@@ -157,7 +159,7 @@ impl<'a> DependencyCheck<'a> {
     }
 
     /// Returns the URL id of a page of the site.
-    pub(super) fn page(&self, project: Uuid, page: PageId) -> Option<UrlId> {
+    pub fn page(&self, project: Uuid, page: PageId) -> Option<UrlId> {
         let index = self.index;
         let pages = self.pages.get_or_init(|| {
             let ids = (0..index.len() as u32).map(UrlId);

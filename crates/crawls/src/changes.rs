@@ -9,7 +9,7 @@ fn knows(pages: &[PageState], page: u64) -> bool {
 
 /// Returns how an issue changed on each page that has or had it, by page. `before` and `now` are the pages with the issue in
 /// the earlier and the later audit, `a` and `b` all pages of these audits; each is ascending.
-pub(crate) fn merged(
+pub fn merged(
     before: &[u64],
     now: &[u64],
     a: &[PageState],
