@@ -15,6 +15,13 @@ const SEASON_DAYS: i32 = 60;
 /// Searches in the best calendar month, as a multiple of the average month, from which they count as seasonal.
 const MIN_PEAK: f64 = 1.2;
 
+/// Returns whether the slot after so many earlier ones brings a published post up to date, so that a share of them does, in
+/// percent, evenly spread.
+pub fn is_refresh_slot(earlier: u64, share: u8) -> bool {
+    let due = |slots: u64| slots * u64::from(share) / 100;
+    due(earlier + 1) > due(earlier)
+}
+
 /// Chooses among approved keywords that no post targets: the highest score with its seasonal bonus, the oldest of equals. Keywords
 /// for which pages or posts compete are left out. A cluster is not used twice in a row while there is another.
 pub fn choose(

@@ -70,6 +70,7 @@ mod tests {
             detail: None,
             keyword_id: None,
             choice: None,
+            refresh: None,
             post_id: None,
             regenerated: false,
             published_url: None,

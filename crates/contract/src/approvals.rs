@@ -61,6 +61,8 @@ pub struct Approval {
     pub post_id: PostId,
     /// Title of the post.
     pub title: Option<String>,
+    /// Id of the published post whose text it would replace; `null` for a new post.
+    pub replaces_post_id: Option<PostId>,
     /// Id of the run of the autopilot that made it.
     pub run_id: Option<AutopilotRunId>,
     /// Status.

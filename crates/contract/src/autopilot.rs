@@ -246,6 +246,11 @@ operation! {
         /// Whether posts become drafts at the provider, which a person publishes there; default `false`.
         #[serde(rename = "draft_only")]
         draft_only: Option<bool>,
+        /// Percent of the slots that bring the text of a published post up to date instead of publishing a new post: the oldest
+        /// one whose page has new problems or is cited less. Such a change always needs an approval. Default 0.
+        #[serde(rename = "refresh_share")]
+        #[schemars(range(min = 0, max = 100), example = 25)]
+        refresh_share: Option<u8>,
         /// Time until which it pauses; `null` for no pause.
         #[serde(rename = "paused_until")]
         paused_until: Patch<Instant>,
@@ -255,7 +260,8 @@ operation! {
 operation! {
     /// Returns the next slots with the given settings, and saves nothing.
     ///
-    /// Settings that are left out are those of the project. It is assumed that each slot is used.
+    /// Settings that are left out are those of the project. It is assumed that each slot is used. Settings that decide what is
+    /// published, and not when, are checked and have no effect.
     PreviewAutopilot {
         project;
         /// Ignored: slots are shown whether it is on or not.
@@ -274,6 +280,37 @@ operation! {
         /// Time zone, by its IANA name; `null` for that of the project.
         #[schemars(length(min = 1, max = 64), example = &"Europe/Berlin")]
         timezone: Patch<String>,
+        /// No effect on slots.
+        mode: Option<AutopilotMode>,
+        /// No effect on slots.
+        #[serde(rename = "auto_publish")]
+        auto_publish: Option<bool>,
+        /// No effect on slots.
+        #[serde(rename = "hold_hours")]
+        #[schemars(range(min = 0, max = 72))]
+        hold_hours: Option<u8>,
+        /// No effect on slots.
+        #[serde(rename = "lead_days")]
+        #[schemars(range(min = 1, max = 14))]
+        lead_days: Option<u8>,
+        /// No effect on slots.
+        #[serde(rename = "min_score")]
+        #[schemars(range(min = 0, max = 100))]
+        min_score: Option<u8>,
+        /// No effect on slots.
+        #[serde(rename = "monthly_cap")]
+        #[schemars(range(min = 1, max = 31))]
+        monthly_cap: Option<u8>,
+        /// No effect on slots.
+        #[serde(rename = "reviewer_other_than_author")]
+        reviewer_other_than_author: Option<bool>,
+        /// No effect on slots.
+        #[serde(rename = "draft_only")]
+        draft_only: Option<bool>,
+        /// No effect on slots.
+        #[serde(rename = "refresh_share")]
+        #[schemars(range(min = 0, max = 100))]
+        refresh_share: Option<u8>,
         /// Local date of the last publication; default that of the project.
         #[serde(rename = "last_publish_date")]
         #[schemars(length(min = 10, max = 10), example = &"2026-11-02")]
@@ -376,7 +413,9 @@ pub struct AutopilotRun {
     pub keyword_id: Option<KeywordId>,
     /// Reason for which this keyword was chosen.
     pub choice: Option<KeywordChoice>,
-    /// Id of the post.
+    /// The published post that it brings up to date, and why; `null` where a new post is written.
+    pub refresh: Option<PostRefresh>,
+    /// Id of the post; of a new text for a published post, that of its draft until it is published, then that of the post.
     pub post_id: Option<PostId>,
     /// Whether the post was written a second time.
     pub regenerated: bool,
@@ -410,6 +449,26 @@ pub struct KeywordChoice {
     pub competing: u32,
     /// Whether keywords with a higher score were passed over because the last post was of their cluster.
     pub cluster_rotated: bool,
+}
+
+/// A published post that is brought up to date, and the reasons for which it was chosen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PostRefresh {
+    /// Id of the published post.
+    pub post_id: PostId,
+    /// Its public URL.
+    pub url: String,
+    /// Time of its first publication.
+    pub published_at: Instant,
+    /// Errors and warnings of its page that audits have found since the text was published.
+    pub new_problems: u32,
+    /// Citations of the page by answers of the last 28 days; `null` if the fall is not measured.
+    pub citations: Option<u64>,
+    /// Citations in the 28 days before.
+    pub citations_before: Option<u64>,
+    /// Published posts that had a reason to be brought up to date.
+    pub candidates: u32,
 }
 
 /// A post whose slot passed without a publication.
@@ -477,6 +536,9 @@ pub struct Autopilot {
     /// Whether posts become drafts at the provider.
     #[serde(rename = "draft_only")]
     pub draft_only: bool,
+    /// Percent of the slots that bring the text of a published post up to date.
+    #[serde(rename = "refresh_share")]
+    pub refresh_share: u8,
     /// Time until which it pauses; `null` for no pause.
     #[serde(rename = "paused_until")]
     pub paused_until: Option<Instant>,

@@ -10,6 +10,7 @@ pub mod approvals;
 mod begin;
 pub(crate) mod clearance;
 pub(crate) mod pause;
+pub(crate) mod refresh;
 
 use jiff::{Span, civil::Date};
 pub use searchwright_autopilot::slots::local_time;
@@ -21,6 +22,7 @@ use searchwright_contract::{
     Instant,
     autopilot::{AutopilotMode, AutopilotOutcome, AutopilotRun, PauseReason},
     ids::AutopilotRunId,
+    posts::PostSummary,
     schedules::ScheduleKind,
 };
 use searchwright_store::{
@@ -70,6 +72,14 @@ impl AutopilotState {
             settings,
             schedule,
         })
+    }
+
+    /// Returns the treatment of a post. A new text for a published post always needs an approval.
+    pub(crate) fn mode_for(&self, post: &PostSummary) -> AutopilotMode {
+        match post.replaces_post_id {
+            Some(_) => AutopilotMode::Review,
+            None => self.settings.mode,
+        }
     }
 
     /// Returns whether posts may be published now. The cap of a month is counted for each of them.

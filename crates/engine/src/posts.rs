@@ -106,8 +106,12 @@ pub(crate) async fn settle(
 ) -> Result<()> {
     let post = &mut record.post;
     let own = post.summary.id;
+    // a new text for a published post does not compete with the text that it replaces
+    let replaced = post.summary.replaces_post_id;
     let keyword_uses = match post.summary.keyword_id {
-        Some(keyword) => Some(posts::count_others_with_keyword(tx, scope, keyword, own).await?),
+        Some(keyword) => {
+            Some(posts::count_others_with_keyword(tx, scope, keyword, replaced.unwrap_or(own)).await?)
+        }
         None => None,
     };
     let sources = match &post.generation {
@@ -124,8 +128,12 @@ pub(crate) async fn settle(
     if is_new_text {
         posts::save_minhash(tx, scope, own, &marks).await?;
     }
+    let own_urls = [&post.summary.published_url, &post.details.canonical_url];
+    let own_urls: Vec<&str> = own_urls.into_iter().flatten().map(String::as_str).collect();
     let mut others = sources.shingles();
-    for (other, content) in posts::find_similar(tx, scope, own, &marks).await? {
+    others.retain(|(name, _)| !own_urls.contains(&name.as_str()));
+    let similar = posts::find_similar(tx, scope, own, &marks).await?;
+    for (other, content) in similar.into_iter().filter(|(other, _)| Some(*other) != replaced) {
         if let Ok(document) = Document::of_markdown(&content) {
             others.push((
                 format!("posts/{other}"),
@@ -134,8 +142,6 @@ pub(crate) async fn settle(
         }
     }
     let (names, texts): (Vec<String>, Vec<Shingles>) = others.into_iter().unzip();
-    let own_urls = [&post.summary.published_url, &post.details.canonical_url];
-    let own_urls: Vec<&str> = own_urls.into_iter().flatten().map(String::as_str).collect();
     let against = Against {
         keyword_uses,
         sources: &sources,

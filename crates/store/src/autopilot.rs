@@ -24,6 +24,8 @@ pub struct AutopilotSettings {
     pub reviewer_other_than_author: bool,
     /// Whether posts become drafts at the provider.
     pub draft_only: bool,
+    /// Percent of the slots that bring a published post up to date.
+    pub refresh_share: u8,
     /// Time until which it pauses.
     pub paused_until: Option<Instant>,
     /// The pause that it made itself.
@@ -53,6 +55,7 @@ impl Default for AutopilotSettings {
             monthly_cap: 12,
             reviewer_other_than_author: true,
             draft_only: false,
+            refresh_share: 0,
             paused_until: None,
             pause: None,
             resumed_at: None,
@@ -69,6 +72,7 @@ fn read_settings(c: &mut Cells<'_>) -> Result<AutopilotSettings> {
         monthly_cap: c.take::<i64>()? as u8,
         reviewer_other_than_author: c.take()?,
         draft_only: c.take()?,
+        refresh_share: c.take::<i64>()? as u8,
         paused_until: c.take()?,
         pause: {
             let reason: Option<PauseReason> = c.parse_optional()?;
@@ -88,7 +92,7 @@ fn read_settings(c: &mut Cells<'_>) -> Result<AutopilotSettings> {
 
 /// Returns the settings, or those of a project that has set none.
 pub async fn get(tx: &mut Tx, scope: ProjectScope) -> Result<AutopilotSettings> {
-    let found = sql("SELECT mode, hold_hours, lead_days, min_score, monthly_cap, reviewer_other_than_author, draft_only, paused_until,
+    let found = sql("SELECT mode, hold_hours, lead_days, min_score, monthly_cap, reviewer_other_than_author, draft_only, refresh_share, paused_until,
            paused_reason, paused_detail, paused_at, resumed_at FROM autopilot_settings WHERE project_id = $1")
     .bind(scope.project())
     .fetch_optional(tx, read_settings)
@@ -100,11 +104,11 @@ pub async fn get(tx: &mut Tx, scope: ProjectScope) -> Result<AutopilotSettings> 
 pub async fn set(tx: &mut Tx, scope: ProjectScope, settings: &AutopilotSettings) -> Result<()> {
     let pause = settings.pause.clone();
     sql("INSERT INTO autopilot_settings (project_id, mode, hold_hours, lead_days, min_score, monthly_cap, reviewer_other_than_author,
-           draft_only, paused_until, paused_reason, paused_detail, paused_at, resumed_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+           draft_only, refresh_share, paused_until, paused_reason, paused_detail, paused_at, resumed_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
          ON CONFLICT (project_id) DO UPDATE SET mode = $2, hold_hours = $3, lead_days = $4, min_score = $5, monthly_cap = $6,
-           reviewer_other_than_author = $7, draft_only = $8, paused_until = $9, paused_reason = $10, paused_detail = $11,
-           paused_at = $12, resumed_at = $13")
+           reviewer_other_than_author = $7, draft_only = $8, refresh_share = $9, paused_until = $10, paused_reason = $11,
+           paused_detail = $12, paused_at = $13, resumed_at = $14")
     .bind(scope.project())
     .bind(settings.mode.as_str())
     .bind(settings.hold_hours)
@@ -113,6 +117,7 @@ pub async fn set(tx: &mut Tx, scope: ProjectScope, settings: &AutopilotSettings)
     .bind(settings.monthly_cap)
     .bind(settings.reviewer_other_than_author)
     .bind(settings.draft_only)
+    .bind(settings.refresh_share)
     .bind(settings.paused_until)
     .bind(pause.as_ref().map(|pause| pause.reason.as_str()))
     .bind(pause.as_ref().map(|pause| pause.detail.clone()))

@@ -16,7 +16,7 @@ const MAX_OVERDUE: u32 = 100;
 
 macro_rules! columns {
     () => {
-        "id, local_date, slot_at, outcome, detail, keyword_id, choice, post_id, regenerated, published_url, verified, finished_at, created_at,
+        "id, local_date, slot_at, outcome, detail, keyword_id, choice, refresh, post_id, regenerated, published_url, verified, finished_at, created_at,
          updated_at"
     };
 }
@@ -30,6 +30,7 @@ fn read_run(c: &mut Cells<'_>) -> Result<AutopilotRun> {
         detail: c.take()?,
         keyword_id: c.take()?,
         choice: c.take_json_optional()?,
+        refresh: c.take_json_optional()?,
         post_id: c.take()?,
         regenerated: c.take()?,
         published_url: c.take()?,
@@ -45,7 +46,7 @@ pub async fn insert(tx: &mut Tx, scope: ProjectScope, run: &AutopilotRun) -> Res
     let stored = sql(concat!(
         "INSERT INTO autopilot_runs (project_id, ",
         columns!(),
-        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) ON CONFLICT DO NOTHING"
+        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) ON CONFLICT DO NOTHING"
     ))
     .bind(scope.project())
     .bind(run.id)
@@ -55,6 +56,7 @@ pub async fn insert(tx: &mut Tx, scope: ProjectScope, run: &AutopilotRun) -> Res
     .bind(run.detail.clone())
     .bind(run.keyword_id)
     .bind(run.choice.as_ref().map(Json::encode).transpose()?)
+    .bind(run.refresh.as_ref().map(Json::encode).transpose()?)
     .bind(run.post_id)
     .bind(run.regenerated)
     .bind(run.published_url.clone())
@@ -255,12 +257,20 @@ pub async fn find_next_slot(tx: &mut Tx, scope: ProjectScope, now: Instant) -> R
     .await
 }
 
+/// Returns the number of runs that wrote a post, or tried to.
+pub async fn count_with_post(tx: &mut Tx, scope: ProjectScope) -> Result<u64> {
+    sql("SELECT count(*) FROM autopilot_runs WHERE project_id = $1 AND post_id IS NOT NULL")
+        .bind(scope.project())
+        .fetch_one(tx, |c| Ok(c.take::<i64>()?.unsigned_abs()))
+        .await
+}
+
 /// Returns the newest run before one that has a keyword, for its cluster.
 pub async fn find_last_with_keyword(tx: &mut Tx, scope: ProjectScope) -> Result<Option<AutopilotRun>> {
     sql(concat!(
         "SELECT ",
         columns!(),
-        " FROM autopilot_runs WHERE project_id = $1 AND keyword_id IS NOT NULL ORDER BY id DESC LIMIT 1"
+        " FROM autopilot_runs WHERE project_id = $1 AND keyword_id IS NOT NULL AND refresh IS NULL ORDER BY id DESC LIMIT 1"
     ))
     .bind(scope.project())
     .fetch_optional(tx, read_run)

@@ -121,6 +121,8 @@ pub struct PageOccurrence {
     pub severity: Severity,
     /// State of the occurrence.
     pub state: OccurrenceState,
+    /// The audit that found it first.
+    pub first_seen: AuditId,
     /// Last evidence.
     pub evidence: serde_json::Value,
 }
@@ -143,6 +145,7 @@ pub async fn list_of_page(tx: &mut Tx, scope: ProjectScope, page: PageId) -> Res
             check_id: c.take()?,
             severity: c.parse()?,
             state: OccurrenceState::Open,
+            first_seen: AuditId::MIN,
             evidence: serde_json::Value::Null,
         };
         Ok((occurrence, c.take()?, c.take()?))
@@ -153,6 +156,7 @@ pub async fn list_of_page(tx: &mut Tx, scope: ProjectScope, page: PageId) -> Res
         if let Some(entry) = ledger::find_in_leaf(&data, page)?.filter(Entry::is_active) {
             let occurrence = PageOccurrence {
                 state: entry.state,
+                first_seen: entry.first_seen,
                 evidence: parse_evidence(&entry.evidence)?,
                 ..occurrence
             };

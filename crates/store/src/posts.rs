@@ -46,11 +46,13 @@ pub struct PostRecord {
     pub published_hash: Option<Vec<u8>>,
     /// Job that works on it, or did last.
     pub job: Option<JobId>,
+    /// Digest of the published fields of the post that this one replaces, when this one was begun.
+    pub replaces_hash: Option<Vec<u8>>,
 }
 
 macro_rules! summary {
     () => {
-        "p.id, p.title, p.slug, p.status, k.id, k.keyword, p.language, p.origin, p.word_count, p.reading_time_minutes, p.seo_score,
+        "p.id, p.title, p.slug, p.status, k.id, k.keyword, p.language, p.origin, p.replaces_id, p.word_count, p.reading_time_minutes, p.seo_score,
          p.published_hash IS NOT NULL AND p.published_hash <> p.content_hash, p.scheduled_at, p.published_at, p.published_url,
          EXISTS (SELECT 1 FROM publications l WHERE l.project_id = p.project_id AND l.post_id = p.id AND l.is_live),
          (SELECT l.state FROM publications l WHERE l.project_id = p.project_id AND l.post_id = p.id ORDER BY l.updated_at DESC LIMIT 1),
@@ -73,6 +75,7 @@ fn read_summary(c: &mut Cells<'_>) -> Result<PostSummary> {
         keyword: c.take()?,
         language: c.take()?,
         origin: c.parse()?,
+        replaces_post_id: c.take()?,
         word_count: c.take()?,
         reading_time_minutes: c.take()?,
         seo_score: c.take()?,
@@ -106,6 +109,7 @@ fn read_record(c: &mut Cells<'_>) -> Result<PostRecord> {
         content_hash: c.take()?,
         published_hash: c.take()?,
         job: c.take()?,
+        replaces_hash: c.take()?,
     })
 }
 
@@ -129,7 +133,7 @@ pub async fn get(tx: &mut Tx, scope: ProjectScope, id: PostId) -> Result<PostRec
     sql(concat!(
         "SELECT ",
         summary!(),
-        ", p.content, p.content_html, p.details, p.findings, p.generation, p.title_key, p.content_hash, p.published_hash, p.job_id",
+        ", p.content, p.content_html, p.details, p.findings, p.generation, p.title_key, p.content_hash, p.published_hash, p.job_id, p.replaces_hash",
         from!(),
         "AND p.id = $2"
     ))
@@ -144,8 +148,8 @@ pub async fn create(tx: &mut Tx, scope: ProjectScope, new: &PostRecord, now: Ins
     let (post, summary) = (&new.post, &new.post.summary);
     let id = summary.id;
     sql("INSERT INTO posts (project_id, id, title, title_key, slug, status, keyword_id, language, origin, content, content_html, details, findings,
-            word_count, reading_time_minutes, seo_score, content_hash, version, created_at, updated_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 1, $18, $18)")
+            word_count, reading_time_minutes, seo_score, content_hash, replaces_id, replaces_hash, version, created_at, updated_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, 1, $20, $20)")
     .bind(scope.project())
     .bind(id)
     .bind(summary.title.as_ref())
@@ -163,6 +167,8 @@ pub async fn create(tx: &mut Tx, scope: ProjectScope, new: &PostRecord, now: Ins
     .bind(summary.reading_time_minutes)
     .bind(summary.seo_score)
     .bind(new.content_hash.as_slice())
+    .bind(summary.replaces_post_id)
+    .bind(new.replaces_hash.as_deref())
     .bind(now)
     .execute(tx)
     .await?;
@@ -243,7 +249,8 @@ pub async fn count_others_with_keyword(
     keyword: KeywordId,
     except: PostId,
 ) -> Result<u32> {
-    sql("SELECT count(*) FROM posts WHERE project_id = $1 AND keyword_id = $2 AND id <> $3 AND status <> 'archived'")
+    sql("SELECT count(*) FROM posts WHERE project_id = $1 AND keyword_id = $2 AND id <> $3 AND status <> 'archived'
+           AND (replaces_id IS NULL OR replaces_id <> $3)")
         .bind(scope.project())
         .bind(keyword)
         .bind(except)
@@ -264,6 +271,46 @@ pub async fn find_other_with_keyword(
         .bind(except)
         .fetch_optional(tx, |c| c.take())
         .await
+}
+
+/// A post that is live at its URL.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LivePost {
+    /// Its id.
+    pub id: PostId,
+    /// Its public URL.
+    pub url: String,
+    /// Time of its first publication.
+    pub published_at: Instant,
+}
+
+/// Returns the posts that are live as they are, oldest publication first, except those for which a new text was begun since a
+/// time.
+pub async fn list_live(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    untouched_since: Instant,
+    limit: u32,
+) -> Result<Vec<LivePost>> {
+    sql(
+        "SELECT p.id, p.published_url, p.published_at FROM posts p
+         WHERE p.project_id = $1 AND p.status = 'published' AND p.published_hash = p.content_hash
+           AND p.published_url IS NOT NULL AND p.published_at IS NOT NULL
+           AND EXISTS (SELECT 1 FROM publications l WHERE l.project_id = p.project_id AND l.post_id = p.id AND l.is_live)
+           AND NOT EXISTS (SELECT 1 FROM posts r WHERE r.project_id = p.project_id AND r.replaces_id = p.id AND r.created_at > $2)
+         ORDER BY p.published_at, p.id LIMIT $3",
+    )
+    .bind(scope.project())
+    .bind(untouched_since)
+    .bind(limit)
+    .fetch_all(tx, |c| {
+        Ok(LivePost {
+            id: c.take()?,
+            url: c.take()?,
+            published_at: c.take()?,
+        })
+    })
+    .await
 }
 
 /// Saves a text that is about to be replaced, and deletes the oldest beyond [`MAX_REVISIONS`].

@@ -11,6 +11,7 @@ pub mod names;
 mod next_steps;
 pub mod opportunities;
 pub mod overview;
+mod page_citations;
 mod period;
 pub mod prompt_ideas;
 pub mod reanalysis;
@@ -25,6 +26,7 @@ mod tracked_brands;
 
 pub use days::{ProjectDays, parse_day};
 pub use mention_changes::mention_change;
+pub use page_citations::{OwnCitations, PageCitations};
 pub use run_budget::RunBudget;
 pub use run_figures::RunMentions;
 pub use run_plan::{MAX_ANSWERS, RunPlan, is_for, require_active};

@@ -102,3 +102,20 @@ fn a_peak_within_sixty_days_adds_ten_points() {
         "half a year"
     );
 }
+
+#[test]
+fn a_share_of_the_slots_is_for_refreshing_and_evenly_spread() {
+    for share in 0..=100u8 {
+        let of = |slots: std::ops::Range<u64>| {
+            slots.filter(|earlier| is_refresh_slot(*earlier, share)).count() as u64
+        };
+        assert_eq!(of(0..1_000), 10 * u64::from(share));
+        for start in [0, 7, 93] {
+            let exact = 20 * u64::from(share);
+            assert!(
+                (of(start..start + 20) * 100).abs_diff(exact) < 100,
+                "{share} {start}"
+            );
+        }
+    }
+}

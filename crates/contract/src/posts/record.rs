@@ -82,6 +82,9 @@ pub struct PostSummary {
     pub language: String,
     /// Origin.
     pub origin: PostOrigin,
+    /// Id of the published post whose text this one is to replace, at the same URL; `null` for a post of its own. It is
+    /// published by an approval only.
+    pub replaces_post_id: Option<PostId>,
     /// Number of words in the text.
     #[schemars(example = 1200)]
     pub word_count: u32,

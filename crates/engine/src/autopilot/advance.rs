@@ -27,7 +27,7 @@ use super::{
         ApprovalRequest, hash_to_send, make_void, request, schedule_post, unschedule, void_waiting,
         write_post,
     },
-    finish, pause,
+    finish, pause, refresh,
 };
 use crate::{
     Engine,
@@ -90,8 +90,10 @@ async fn advance_run(
         scope,
         state: AutopilotState::load(tx, scope).await?,
         old: record.post.clone(),
+        connection: connection_for_schedule(tx, scope, &record.post.summary)
+            .await?
+            .ok(),
         record,
-        connection: connection_for_schedule(tx, scope, post).await?.ok(),
         now,
     };
     step.take(tx, &mut run).await?;
@@ -149,6 +151,11 @@ impl RunStep<'_> {
         }
     }
 
+    /// Returns the treatment of the post.
+    fn mode(&self) -> AutopilotMode {
+        self.state.mode_for(&self.record.post.summary)
+    }
+
     /// Looks at a post that has just been written.
     async fn written(&mut self, tx: &mut Tx, run: &mut AutopilotRun) -> Result<()> {
         let mut reasons = self.reasons_for_review();
@@ -168,7 +175,7 @@ impl RunStep<'_> {
                 Some(why) => reasons.push(why),
             }
         }
-        let mode = self.state.settings.mode;
+        let mode = self.mode();
         if reasons.is_empty() && mode == AutopilotMode::Auto {
             return self.schedule_with_hold(tx, run).await;
         }
@@ -213,7 +220,7 @@ impl RunStep<'_> {
         let order = Order {
             post_id: self.record.post.summary.id,
             mode: GenerateMode::Overwrite,
-            instructions: None,
+            instructions: refresh::instructions(&self.record.post.summary),
             sources: Vec::new(),
             dry_run: false,
         };
@@ -280,7 +287,9 @@ impl RunStep<'_> {
         mut reasons: Vec<String>,
         expires_at: Option<Instant>,
     ) -> Result<()> {
-        if reasons.is_empty() {
+        if self.record.post.summary.replaces_post_id.is_some() {
+            reasons.insert(0, refresh::REASON.to_owned());
+        } else if reasons.is_empty() {
             reasons.push("mode review: every post needs an approval".to_owned());
         }
         if expires_at.is_none() {
@@ -301,7 +310,7 @@ impl RunStep<'_> {
     async fn waiting(&mut self, tx: &mut Tx, run: &mut AutopilotRun) -> Result<()> {
         let was_scheduled = run.outcome == AutopilotOutcome::Scheduled;
         run.outcome = AutopilotOutcome::AwaitingReview;
-        if self.state.settings.mode == AutopilotMode::Propose {
+        if self.mode() == AutopilotMode::Propose {
             return Ok(());
         }
         let newest = approvals::find_newest_of_post(tx, self.scope, self.record.post.summary.id).await?;
@@ -352,7 +361,7 @@ impl RunStep<'_> {
             unschedule(&mut self.record, self.now)?;
             let mut reasons = vec!["it was changed after the last request".to_owned()];
             reasons.extend(self.reasons_for_review());
-            if self.state.settings.mode == AutopilotMode::Auto && reasons.len() == 1 {
+            if self.mode() == AutopilotMode::Auto && reasons.len() == 1 {
                 return self.schedule_with_hold(tx, run).await;
             }
             run.outcome = AutopilotOutcome::AwaitingReview;
@@ -400,6 +409,12 @@ impl RunStep<'_> {
     /// Ends the run of a published post once its page was looked at.
     async fn published(&mut self, tx: &mut Tx, run: &mut AutopilotRun) -> Result<()> {
         let summary = &self.record.post.summary;
+        if let Some(failure) = summary.failure.as_ref().filter(|_| run.refresh.is_some()) {
+            // the text that was there before is still there
+            let detail = format!("{}: {}", failure.code, failure.detail);
+            finish(run, AutopilotOutcome::Failed, Some(detail), self.now);
+            return Ok(());
+        }
         let live = publications::list_of_post(tx, self.scope, summary.id).await?;
         let live = live.into_iter().find(|publication| publication.is_live);
         run.outcome = AutopilotOutcome::Publishing;
@@ -412,7 +427,7 @@ impl RunStep<'_> {
         };
         let since = live
             .as_ref()
-            .and_then(|live| live.published_at)
+            .and_then(|live| live.published_at.filter(|_| run.refresh.is_none()))
             .unwrap_or(summary.updated_at);
         let is_waiting = run.verified.is_none()
             && run.published_url.is_some()

@@ -24,7 +24,7 @@ use searchwright_writing::transitions::{Actor, Facts};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
-use super::{AutopilotState, finish};
+use super::{AutopilotState, finish, refresh};
 use crate::{
     Engine,
     failure::{Result, defect},
@@ -63,6 +63,8 @@ pub struct ApprovalPage {
     pub approval: Approval,
     /// The post as it is now.
     pub post: Post,
+    /// The published post whose text it would replace.
+    pub replaced: Option<Post>,
     /// Reason for which this person cannot approve it; `None` if the person can.
     pub refusal: Option<String>,
     /// Reason for which it cannot be decided any more; `None` while it can.
@@ -164,18 +166,19 @@ pub(crate) fn page_url(engine: &Engine, project: ProjectId, approval: ApprovalId
     )
 }
 
-/// Returns an approval as it is shown. `title` is that of its post.
+/// Returns an approval as it is shown, with its post.
 pub(crate) fn shown(
     engine: &Engine,
     project: ProjectId,
     record: ApprovalRecord,
-    title: Option<String>,
+    post: &PostSummary,
 ) -> Approval {
     Approval {
         url: page_url(engine, project, record.id),
         id: record.id,
         post_id: record.post,
-        title,
+        title: post.title.clone(),
+        replaces_post_id: post.replaces_post_id,
         run_id: record.run,
         status: record.status,
         reasons: record.reasons,
@@ -228,14 +231,34 @@ pub(crate) async fn refuse_unapproved(
     record: &PostRecord,
 ) -> Result<()> {
     let post = record.post.summary.id;
+    let is_replacement = record.post.summary.replaces_post_id.is_some();
     let run = autopilot_runs::find_open_of_post(tx, scope, post).await?;
+    // the new text of a published post was approved under another id
+    let run = run.filter(|run| run.refresh.is_none() || is_replacement);
     let newest = approvals::find_newest_of_post(tx, scope, post).await?;
     let state = AutopilotState::load(tx, scope).await?;
-    let connection = connection_for_schedule(tx, scope, post).await?.ok();
+    let connection = connection_for_schedule(tx, scope, &record.post.summary)
+        .await?
+        .ok();
     let hash = hash_to_send(record, connection.as_ref(), state.settings.draft_only);
     let refusal = |detail: &str| {
         Problem::new(Code::InvalidState, detail).with("from", record.post.summary.status.as_str())
     };
+    if is_replacement {
+        let refusal =
+            refusal("the text replaces that of a published post, which takes the approval of a person");
+        let (hint, url) = match newest.filter(|_| run.is_some()) {
+            Some(newest) => {
+                let url = page_url(engine, scope.project().into(), newest.id);
+                (format!("a person decides at {url}"), Some(url))
+            }
+            None => (
+                "copy what is new into the published post and publish that".to_owned(),
+                None,
+            ),
+        };
+        return Err(refusal.hint(hint).with("approvalUrl", url).into());
+    }
     let Some(newest) = newest else {
         let is_waiting = run.is_some_and(|run| {
             state.settings.mode == AutopilotMode::Review || run.outcome == AutopilotOutcome::Preparing
@@ -347,8 +370,8 @@ impl Engine {
                 continue;
             }
             for row in approvals::list(&mut tx, scope, Some(*status), None, limit).await? {
-                let title = posts::get(&mut tx, scope, row.post).await?.post.summary.title;
-                let approval = shown(self, project, row, title);
+                let post = posts::get(&mut tx, scope, row.post).await?.post.summary;
+                let approval = shown(self, project, row, &post);
                 match approval.status {
                     ApprovalStatus::Pending | ApprovalStatus::Held => listed.waiting.push(approval),
                     _ => listed.decided.push(approval),
@@ -394,9 +417,13 @@ impl Engine {
             }
             None => None,
         };
-        let title = record.post.summary.title.clone();
+        let replaced = match record.post.summary.replaces_post_id {
+            Some(replaced) => Some(posts::get(&mut tx, scope, replaced).await?.post),
+            None => None,
+        };
         Ok(Some(ApprovalPage {
-            approval: shown(self, project, found, title),
+            approval: shown(self, project, found, &record.post.summary),
+            replaced,
             post: record.post,
             refusal,
             closed,
@@ -434,8 +461,8 @@ impl Engine {
             .await?;
         self.happened.notify_one();
         self.wake.notify_one();
-        let (record, title) = done;
-        Ok(shown(self, project, record, title))
+        let (record, post) = done;
+        Ok(shown(self, project, record, &post))
     }
 }
 
@@ -476,14 +503,16 @@ async fn closed(
             record.post.summary.status
         )));
     }
-    let connection = connection_for_schedule(tx, scope, approval.post).await?.ok();
+    let connection = connection_for_schedule(tx, scope, &record.post.summary)
+        .await?
+        .ok();
     if approval.content_hash != hash_to_send(record, connection.as_ref(), state.settings.draft_only) {
         return Ok(Some(
             "What would be published has changed since this request. A new request follows within a minute."
                 .to_owned(),
         ));
     }
-    Ok(None)
+    Ok(refresh::refusal(tx, scope, record).await?.map(str::to_owned))
 }
 
 /// Returns the slot at which a run would publish from now on: its own while that lies ahead, else the next free one.
@@ -515,7 +544,7 @@ async fn decide(
     decided: ApprovalDecision,
     url: &str,
     now: Instant,
-) -> Result<(ApprovalRecord, Option<String>)> {
+) -> Result<(ApprovalRecord, PostSummary)> {
     let unknown = || Problem::new(Code::NotFound, "there is no such approval");
     let Some(reviewer) = reviewer(tx, &decided.user, decided.project).await? else {
         return Err(unknown().into());
@@ -603,14 +632,13 @@ async fn decide(
     approvals::update(tx, scope, &approval).await?;
     run.updated_at = now;
     autopilot_runs::update(tx, scope, &run).await?;
-    let title = record.post.summary.title.clone();
     if record.post.summary != old.summary {
         write_post(tx, scope, decided.post_event, &record, &old.summary, now).await?;
     }
     let data = ApprovalData {
         approval_id: approval.id,
         post_id: approval.post,
-        title: title.clone(),
+        title: record.post.summary.title.clone(),
         status: approval.status,
         expires_at: None,
         url: url.to_owned(),
@@ -635,7 +663,7 @@ async fn decide(
     // a rejected slot, or one that was taken, lets the next one move
     let state = AutopilotState::load(tx, scope).await?;
     state.replan(tx, scope, state.plan_from(now), now).await?;
-    Ok((approval, title))
+    Ok((approval, record.post.summary))
 }
 
 /// Puts a post on the schedule, as the autopilot does.
@@ -646,7 +674,7 @@ pub(super) async fn schedule_post(
     at: Instant,
     now: Instant,
 ) -> Result<()> {
-    let is_ready = connection_for_schedule(tx, scope, record.post.summary.id)
+    let is_ready = connection_for_schedule(tx, scope, &record.post.summary)
         .await?
         .is_ok();
     record.post.summary.scheduled_at = Some(at);

@@ -9,7 +9,7 @@ use searchwright_autopilot::{
 };
 use searchwright_contract::{
     Code, Instant,
-    autopilot::{AutopilotOutcome, AutopilotRun, PauseReason},
+    autopilot::{AutopilotOutcome, AutopilotRun, PauseReason, PostRefresh},
     events::EventType,
     keywords::{Keyword, KeywordSort, KeywordStatus},
     posts::{GenerateMode, PostOrigin, PostStatus},
@@ -26,10 +26,10 @@ use searchwright_store::{
 };
 use searchwright_writing::transitions::Actor;
 
-use super::{AutopilotState, count_month, finish, pause};
+use super::{AutopilotState, count_month, finish, pause, refresh};
 use crate::{
     Engine,
-    failure::Result,
+    failure::{Result, defect},
     jobs::{Job, generate_post::Order, keyword_generation::GenerationOrder},
     operations::BUILT_IN,
     posts::{
@@ -56,14 +56,22 @@ const KEYWORD_COUNT: u32 = 50;
 /// Begins the run of the planned slot of a project in a transaction of its own.
 pub(crate) async fn begin(engine: &Arc<Engine>, scope: ProjectScope, now: Instant) -> Result<()> {
     let shared = engine.clone();
+    // counting citations takes too long for a transaction that writes
+    let refresh = refresh::find(&mut engine.db.read().await?, scope, now).await?;
     let write = engine
         .db
-        .write(move |tx| Box::pin(async move { begin_due(&shared, tx, scope, now).await }));
+        .write(move |tx| Box::pin(async move { begin_due(&shared, tx, scope, refresh, now).await }));
     write.await
 }
 
 /// Begins the run of the planned slot, if its time has come, and plans the next one.
-async fn begin_due(engine: &Engine, tx: &mut Tx, scope: ProjectScope, now: Instant) -> Result<()> {
+async fn begin_due(
+    engine: &Engine,
+    tx: &mut Tx,
+    scope: ProjectScope,
+    refresh: Option<PostRefresh>,
+    now: Instant,
+) -> Result<()> {
     projects::lock(tx, scope).await?;
     let state = AutopilotState::load(tx, scope).await?;
     let Some(planned) = state.schedule.plan else {
@@ -100,6 +108,7 @@ async fn begin_due(engine: &Engine, tx: &mut Tx, scope: ProjectScope, now: Insta
         detail: None,
         keyword_id: None,
         choice: None,
+        refresh: None,
         post_id: None,
         regenerated: false,
         published_url: None,
@@ -132,7 +141,7 @@ async fn begin_due(engine: &Engine, tx: &mut Tx, scope: ProjectScope, now: Insta
         // the newest slot that is less than a day late still runs
         now.plus_millis(-searchwright_autopilot::slots::MAX_LATE_MILLIS)
     } else {
-        prepare(engine, tx, scope, &mut run, &slot, now).await?;
+        prepare(engine, tx, scope, &mut run, refresh, now).await?;
         if run.outcome.is_final() && slot.at > now {
             if AutopilotState::load(tx, scope).await?.settings.pause.is_some() {
                 return Ok(());
@@ -161,16 +170,21 @@ async fn prepare(
     tx: &mut Tx,
     scope: ProjectScope,
     run: &mut AutopilotRun,
-    slot: &Slot,
+    refresh: Option<PostRefresh>,
     now: Instant,
 ) -> Result<()> {
-    let refused = |run: &mut AutopilotRun, detail: &str| {
-        finish(run, AutopilotOutcome::Failed, Some(detail.to_owned()), now);
-    };
     if let Err(why) = connection_for_new_post(tx, scope).await? {
-        refused(run, why);
+        finish(run, AutopilotOutcome::Failed, Some(why.to_owned()), now);
         return pause::pause(engine, tx, scope, PauseReason::Integration, now).await;
     }
+    if let Some(refresh) = refresh
+        && let Some(record) = refresh::draft(engine, tx, scope, &refresh, now).await?
+    {
+        run.keyword_id = record.post.summary.keyword_id;
+        run.refresh = Some(refresh);
+        return have_written(engine, tx, scope, run, record, now).await;
+    }
+    let date = run.slot_date.parse().map_err(|e| defect("date of a slot", e))?;
     let query = KeywordQuery {
         status: Some(KeywordStatus::Approved),
         sort: Some(KeywordSort::Score),
@@ -188,11 +202,11 @@ async fn prepare(
     };
     let mut competing = 0;
     for _ in 0..MAX_TRIES {
-        let Some((keyword, mut choice)) = choose(&candidates, slot.date, last_cluster) else {
+        let Some((keyword, mut choice)) = choose(&candidates, date, last_cluster) else {
             break;
         };
         let keyword = keyword.clone();
-        let mut record = draft_for(engine, tx, scope, &keyword, now).await?;
+        let record = draft_for(engine, tx, scope, &keyword, now).await?;
         if find_duplicate(tx, scope, &record.post).await?.is_some() {
             competing += 1;
             candidates.retain(|candidate| candidate.id != keyword.id);
@@ -200,32 +214,8 @@ async fn prepare(
         }
         choice.candidates += competing;
         choice.competing += competing;
-        let order = Order {
-            post_id: record.post.summary.id,
-            mode: GenerateMode::Fill,
-            instructions: None,
-            sources: Vec::new(),
-            dry_run: false,
-        };
-        let draft = record.clone();
-        let before = facts(&record.post.summary, &[], now);
-        advance(&mut record, PostStatus::Queued, Actor::Autopilot, &before, now)?;
-        // before the post is created, because a quota may refuse it
-        if let Err(failure) = begin_generation(engine, tx, scope, &mut record, order, now).await {
-            if failure.0.code != Code::QuotaExceeded {
-                return Err(failure);
-            }
-            refused(run, &failure.0.detail);
-            return Ok(());
-        }
-        posts::create(tx, scope, &draft, now).await?;
-        let created = posts::update(tx, scope, &record, now).await?;
-        follow(tx, scope, None, &created.post.summary, now).await?;
-        let (event, kind) = (engine.clock.id(), EventType::PostCreated);
-        announce(tx, scope, event, kind, &created.post.summary, now).await?;
         (run.keyword_id, run.choice) = (Some(keyword.id), Some(choice));
-        run.post_id = Some(created.post.summary.id);
-        return Ok(());
+        return have_written(engine, tx, scope, run, record, now).await;
     }
     let mut detail = "no approved keyword without a post is left: approve keywords".to_owned();
     if competing > 0 {
@@ -235,6 +225,43 @@ async fn prepare(
         detail += "; a search for keywords was started, approve what it finds";
     }
     finish(run, AutopilotOutcome::NoKeyword, Some(detail), now);
+    Ok(())
+}
+
+/// Stores a draft and has its text written, or ends the run if a quota refuses it.
+async fn have_written(
+    engine: &Engine,
+    tx: &mut Tx,
+    scope: ProjectScope,
+    run: &mut AutopilotRun,
+    mut record: PostRecord,
+    now: Instant,
+) -> Result<()> {
+    let order = Order {
+        post_id: record.post.summary.id,
+        mode: GenerateMode::Fill,
+        instructions: refresh::instructions(&record.post.summary),
+        sources: Vec::new(),
+        dry_run: false,
+    };
+    let draft = record.clone();
+    let before = facts(&record.post.summary, &[], now);
+    advance(&mut record, PostStatus::Queued, Actor::Autopilot, &before, now)?;
+    // before the post is created, because a quota may refuse it
+    if let Err(failure) = begin_generation(engine, tx, scope, &mut record, order, now).await {
+        if failure.0.code != Code::QuotaExceeded {
+            return Err(failure);
+        }
+        (run.keyword_id, run.choice, run.refresh) = (None, None, None);
+        finish(run, AutopilotOutcome::Failed, Some(failure.0.detail), now);
+        return Ok(());
+    }
+    posts::create(tx, scope, &draft, now).await?;
+    let created = posts::update(tx, scope, &record, now).await?;
+    follow(tx, scope, None, &created.post.summary, now).await?;
+    let (event, kind) = (engine.clock.id(), EventType::PostCreated);
+    announce(tx, scope, event, kind, &created.post.summary, now).await?;
+    run.post_id = Some(created.post.summary.id);
     Ok(())
 }
 

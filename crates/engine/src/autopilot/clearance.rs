@@ -10,7 +10,7 @@ use searchwright_store::{
     Tx, access::ProjectScope, approvals, autopilot_runs, integrations::IntegrationRecord, posts::PostRecord,
 };
 
-use super::{AutopilotState, approvals::hash_to_send, count_month, pause};
+use super::{AutopilotState, approvals::hash_to_send, count_month, pause, refresh};
 use crate::{
     Engine,
     failure::Result,
@@ -102,6 +102,9 @@ impl DuePost<'_> {
         if let Some(why) = self.unapproved(tx, scope, state, connection).await? {
             return back(why);
         }
+        if let Some(why) = refresh::refusal(tx, scope, self.record).await? {
+            return back(why);
+        }
         let today = state.rule.local_date(now);
         let limit = u64::from(state.monthly_limit(tx, scope, now).await?);
         let (after, why) = if count_month(tx, scope, today).await?.published >= limit {
@@ -136,7 +139,7 @@ impl DuePost<'_> {
         state: &AutopilotState,
         connection: &IntegrationRecord,
     ) -> Result<Option<&'static str>> {
-        let mode = state.settings.mode;
+        let mode = state.mode_for(&self.record.post.summary);
         let newest = approvals::find_newest_of_post(tx, scope, self.record.post.summary.id).await?;
         let Some(mut approval) = newest else {
             // in mode propose a person has scheduled it, in mode auto there was no hold

@@ -141,6 +141,7 @@ async fn carry_out(job: &JobContext, order: &Order) -> Result<Value, JobError> {
         Err(error) => return Err(error.into()),
     };
     let project = projects::get(&mut db.read().await?, scope).await?;
+    let replaced = replaced_text(&steps, &post).await?;
     let writer = Writer {
         steps: &steps,
         model: &*model,
@@ -148,6 +149,7 @@ async fn carry_out(job: &JobContext, order: &Order) -> Result<Value, JobError> {
         post: &post,
         brief: &brief,
         read: &read,
+        replaced: replaced.as_ref(),
         site: &Site::new(&project.name, &project.domain),
     };
     let mut written = if keeps_text(order, &post) {
@@ -158,6 +160,30 @@ async fn carry_out(job: &JobContext, order: &Order) -> Result<Value, JobError> {
     written.warnings.extend(unread);
     written.by = Some((model.provider().to_owned(), model.model().to_owned()));
     finish(job, order, GenerationMethod::Model, written).await
+}
+
+/// Returns the published text that a post replaces, kept as it was when the job began.
+async fn replaced_text(steps: &Steps<'_>, post: &Post) -> Result<Option<SourceText>, JobError> {
+    let Some(replaced) = post.summary.replaces_post_id else {
+        return Ok(None);
+    };
+    let input = json!(replaced);
+    if let Some(known) = steps.done("published text", &input).await? {
+        return Ok(Some(known));
+    }
+    let (db, scope) = (&steps.job.engine.db, steps.job.leased.scope);
+    let found = posts::get(&mut db.read().await?, scope, replaced).await?.post;
+    let known = SourceText {
+        name: found
+            .summary
+            .published_url
+            .unwrap_or_else(|| format!("posts/{replaced}")),
+        title: found.summary.title,
+        text: Document::of_html(&found.content_html).plain_text(),
+        checked_at: None,
+    };
+    steps.save("published text", &input, &known).await?;
+    Ok(Some(known))
 }
 
 fn result(post: &Post) -> Value {

@@ -22,8 +22,8 @@ use crate::{
 
 async fn answer(call: &Call, tx: &mut Tx, record: ApprovalRecord) -> Result<Approval> {
     let scope = call.scope()?;
-    let title = posts::get(tx, scope, record.post).await?.post.summary.title;
-    Ok(shown(&call.engine, scope.project().into(), record, title))
+    let post = posts::get(tx, scope, record.post).await?.post.summary;
+    Ok(shown(&call.engine, scope.project().into(), record, &post))
 }
 
 impl Handle<ListApprovals> for Engine {

@@ -160,6 +160,7 @@ async fn to_record(
         monthly_cap: settings.monthly_cap,
         reviewer_other_than_author: settings.reviewer_other_than_author,
         draft_only: settings.draft_only,
+        refresh_share: settings.refresh_share,
         paused_until: settings.paused_until.filter(|until| *until > call.now),
         paused_reason: settings.pause.as_ref().map(|pause| pause.reason),
         paused_detail: settings.pause.map(|pause| pause.detail),
@@ -218,6 +219,7 @@ impl Handle<UpdateAutopilot> for Engine {
             .reviewer_other_than_author
             .unwrap_or(settings.reviewer_other_than_author);
         settings.draft_only = operation.draft_only.unwrap_or(settings.draft_only);
+        settings.refresh_share = operation.refresh_share.unwrap_or(settings.refresh_share);
         if let Patch::Value(until) = operation.paused_until
             && until <= call.now
         {

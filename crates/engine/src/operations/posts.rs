@@ -255,7 +255,7 @@ impl Handle<UpdatePost> for Engine {
             };
             let effects = advance(&mut record, to, Actor::Patch, &facts, call.now)?;
             if to == PostStatus::Scheduled
-                && let Err(why) = connection_for_schedule(tx, scope, old.summary.id).await?
+                && let Err(why) = connection_for_schedule(tx, scope, &old.summary).await?
             {
                 // Said now, not at its time, when nobody looks.
                 return Err(fault("/status", "provider_required", why));

@@ -31,6 +31,7 @@ pub(crate) fn new_draft(id: PostId, language: &str, origin: PostOrigin, now: Ins
                 keyword: None,
                 language: language.to_owned(),
                 origin,
+                replaces_post_id: None,
                 word_count: 0,
                 reading_time_minutes: 0,
                 seo_score: None,
@@ -58,6 +59,7 @@ pub(crate) fn new_draft(id: PostId, language: &str, origin: PostOrigin, now: Ins
         content_hash: Vec::new(),
         published_hash: None,
         job: None,
+        replaces_hash: None,
     }
 }
 

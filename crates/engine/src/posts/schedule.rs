@@ -6,7 +6,7 @@ use searchwright_contract::{
     Instant,
     events::EventType,
     ids::PostId,
-    posts::{Post, PostFailure, PostStatus},
+    posts::{Post, PostFailure, PostStatus, PostSummary},
 };
 use searchwright_store::{
     Tx, access::ProjectScope, integrations::IntegrationRecord as Connection, posts, projects, publications,
@@ -20,7 +20,10 @@ use super::{
 };
 use crate::{
     Engine,
-    autopilot::clearance::{Clearance, clear},
+    autopilot::{
+        clearance::{Clearance, clear},
+        refresh,
+    },
     connections::list_ready,
     failure::Result,
 };
@@ -64,7 +67,7 @@ async fn publish_due(
     if summary.status != PostStatus::Scheduled || summary.scheduled_at.is_none_or(|at| at > now) {
         return Ok(());
     }
-    let connection = connection_for_schedule(tx, scope, id).await?;
+    let connection = connection_for_schedule(tx, scope, summary).await?;
     let old = record.post.clone();
     let clearance = clear(engine, tx, scope, &record, connection.as_ref().ok(), now).await?;
     let aim = match clearance {
@@ -80,6 +83,11 @@ async fn publish_due(
             return finish_scheduled(engine, tx, scope, record, &old, None, now).await;
         }
     };
+    if old.summary.replaces_post_id.is_some()
+        && let Ok(connection) = &connection
+    {
+        return refresh::publish(engine, tx, scope, record, connection, now).await;
+    }
     let facts = Facts {
         is_integration_ready: connection.is_ok(),
         ..facts(&old.summary, &old.findings.warnings, now)
@@ -108,14 +116,15 @@ async fn publish_due(
     finish_scheduled(engine, tx, scope, record, &old, why, now).await
 }
 
-/// Returns the connection of a scheduled post: where it was published before, else the only one that is ready.
+/// Returns the connection of a scheduled post: where it, or the post that it replaces, was published before, else the only one that is ready.
 pub(crate) async fn connection_for_schedule(
     tx: &mut Tx,
     scope: ProjectScope,
-    post: PostId,
+    post: &PostSummary,
 ) -> Result<std::result::Result<Connection, &'static str>> {
     let mut ready = list_ready(tx, scope).await?;
-    for before in publications::list_of_post(tx, scope, post).await? {
+    let published = post.replaces_post_id.unwrap_or(post.id);
+    for before in publications::list_of_post(tx, scope, published).await? {
         if let Some(at) = ready.iter().position(|c| c.id == before.connection_id) {
             return Ok(Ok(ready.swap_remove(at)));
         }

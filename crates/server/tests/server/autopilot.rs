@@ -56,7 +56,7 @@ async fn a_project_that_has_set_nothing_has_defaults(database: &str) {
         "projectId": bench.project, "enabled": false, "publish_interval_days": 7, "publish_weekdays": null,
         "publish_weekday_names": WEEK, "publish_time": "09:00", "timezone": "UTC", "mode": "review", "auto_publish": false,
         "hold_hours": 24, "lead_days": 2, "min_score": 60, "max_posts_per_day": 1, "monthly_cap": 12, "reviewer_other_than_author": true,
-        "draft_only": false, "paused_until": null, "paused_reason": null, "paused_detail": null, "consecutive_failures": 0,
+        "draft_only": false, "refresh_share": 0, "paused_until": null, "paused_reason": null, "paused_detail": null, "consecutive_failures": 0,
         "next_publish_at": null, "last_publish_at": null, "overdue": [], "version": 0, "updatedAt": null,
         "allowedActions": {
             "update": true,
@@ -80,7 +80,7 @@ async fn settings_are_kept_until_they_are_changed(database: &str) {
         "projectId": bench.project, "enabled": true, "publish_interval_days": 90, "publish_weekdays": [1, 4],
         "publish_weekday_names": ["monday", "thursday"], "publish_time": "09:00", "timezone": "UTC", "mode": "review",
         "auto_publish": false, "hold_hours": 24, "lead_days": 2, "min_score": 60, "max_posts_per_day": 1, "monthly_cap": 12,
-        "reviewer_other_than_author": true, "draft_only": false, "paused_until": null, "paused_reason": null, "paused_detail": null,
+        "reviewer_other_than_author": true, "draft_only": false, "refresh_share": 0, "paused_until": null, "paused_reason": null, "paused_detail": null,
         "consecutive_failures": 0, "next_publish_at": "2026-11-23T09:00:00.000Z", "last_publish_at": null, "overdue": [],
         "version": 1, "updatedAt": bench.clock.now(),
         "allowedActions": { "update": true, "enable": true },

@@ -39,6 +39,8 @@ struct Inner {
     writes: usize,
     password: String,
     base: String,
+    /// Address that it gives its posts, if it is known by another one.
+    public: Option<String>,
     /// Once a post was written, nothing is read.
     is_silent: bool,
     /// A field that its posts do not have.
@@ -70,6 +72,11 @@ impl Blog {
     /// Its address.
     pub fn base(&self) -> String {
         self.0.lock().unwrap().base.clone()
+    }
+
+    /// Gives posts links at another address.
+    pub fn is_known_as(&self, base: &str) {
+        self.0.lock().unwrap().public = Some(base.to_owned());
     }
 
     pub fn fails(&self, faults: &[Fault]) {
@@ -227,7 +234,8 @@ fn answer_now(
             if number(path).is_some() && !inner.posts.contains_key(&id) {
                 return Some(refusal(404, "rest_post_invalid_id"));
             }
-            let link = format!("{}/{}/", inner.base, body["slug"].as_str().unwrap_or("x"));
+            let base = inner.public.as_ref().unwrap_or(&inner.base);
+            let link = format!("{base}/{}/", body["slug"].as_str().unwrap_or("x"));
             let post = inner.posts.entry(id).or_insert_with(|| foreign(id, ""));
             for (name, value) in body.as_object().unwrap() {
                 match name.as_str() {

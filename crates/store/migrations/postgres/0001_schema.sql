@@ -889,6 +889,8 @@ CREATE TABLE posts (
   published_hash BYTEA, -- the same as they were last published
   generation JSONB,
   failure JSONB,
+  replaces_id UUID, -- the published post whose text it is to replace
+  replaces_hash BYTEA, -- content_hash of that post when this one was begun
   job_id UUID,
   scheduled_at TIMESTAMPTZ,
   published_at TIMESTAMPTZ,
@@ -902,6 +904,7 @@ CREATE TABLE posts (
 CREATE UNIQUE INDEX posts_by_slug ON posts (project_id, slug);
 CREATE INDEX posts_by_status ON posts (project_id, status, id);
 CREATE INDEX posts_by_keyword ON posts (project_id, keyword_id, id);
+CREATE INDEX posts_by_replaced ON posts (project_id, replaces_id) WHERE replaces_id IS NOT NULL;
 CREATE INDEX posts_scheduled ON posts (scheduled_at) WHERE status = 'scheduled';
 
 -- Earlier texts of a post.
@@ -1103,6 +1106,7 @@ CREATE TABLE autopilot_settings (
   monthly_cap BIGINT NOT NULL,
   reviewer_other_than_author BOOLEAN NOT NULL,
   draft_only BOOLEAN NOT NULL,
+  refresh_share BIGINT NOT NULL,
   paused_until TIMESTAMPTZ,
   paused_reason TEXT,
   paused_detail TEXT,
@@ -1120,6 +1124,7 @@ CREATE TABLE autopilot_runs (
   detail TEXT,
   keyword_id UUID, -- not a reference: a keyword may be deleted while its post is written
   choice JSONB, -- why this keyword
+  refresh TEXT, -- JSON: the published post that is brought up to date, and why
   post_id UUID,
   seen_version BIGINT, -- version of the post that was looked at
   regenerated BOOLEAN NOT NULL,

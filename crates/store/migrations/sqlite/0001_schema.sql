@@ -882,6 +882,8 @@ CREATE TABLE posts (
   published_hash BLOB, -- the same as they were last published
   generation TEXT,
   failure TEXT,
+  replaces_id BLOB, -- the published post whose text it is to replace
+  replaces_hash BLOB, -- content_hash of that post when this one was begun
   job_id BLOB,
   scheduled_at TEXT,
   published_at TEXT,
@@ -895,6 +897,7 @@ CREATE TABLE posts (
 CREATE UNIQUE INDEX posts_by_slug ON posts (project_id, slug);
 CREATE INDEX posts_by_status ON posts (project_id, status, id);
 CREATE INDEX posts_by_keyword ON posts (project_id, keyword_id, id);
+CREATE INDEX posts_by_replaced ON posts (project_id, replaces_id) WHERE replaces_id IS NOT NULL;
 CREATE INDEX posts_scheduled ON posts (scheduled_at) WHERE status = 'scheduled';
 
 -- Earlier texts of a post.
@@ -1096,6 +1099,7 @@ CREATE TABLE autopilot_settings (
   monthly_cap INTEGER NOT NULL,
   reviewer_other_than_author INTEGER NOT NULL,
   draft_only INTEGER NOT NULL,
+  refresh_share INTEGER NOT NULL,
   paused_until TEXT,
   paused_reason TEXT,
   paused_detail TEXT,
@@ -1113,6 +1117,7 @@ CREATE TABLE autopilot_runs (
   detail TEXT,
   keyword_id BLOB, -- not a reference: a keyword may be deleted while its post is written
   choice TEXT, -- JSON: why this keyword
+  refresh TEXT, -- JSON: the published post that is brought up to date, and why
   post_id BLOB,
   seen_version INTEGER, -- version of the post that was looked at
   regenerated INTEGER NOT NULL,

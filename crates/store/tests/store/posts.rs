@@ -71,6 +71,7 @@ fn new(slug: &str) -> PostRecord {
         content_hash: vec![1; 32],
         published_hash: None,
         job: None,
+        replaces_hash: None,
     }
 }
 

@@ -44,6 +44,8 @@ pub(super) struct Writer<'a> {
     pub(super) brief: &'a Brief,
     /// Pages of others that were read.
     pub(super) read: &'a [SourceText],
+    /// The published text that this one replaces.
+    pub(super) replaced: Option<&'a SourceText>,
     pub(super) site: &'a Site,
 }
 
@@ -112,6 +114,7 @@ impl Writer<'_> {
         written.title = Some(outline.title).filter(|title| !title.trim().is_empty());
         written.content = Some(content);
         let mut known = self.read.to_vec();
+        known.extend(self.replaced.cloned());
         known.extend(sources::of_brief(self.brief));
         known.extend(sources::own_pages(self.steps.job, self.brief).await?);
         written.sources = Sources { traces: true, known };

@@ -15,6 +15,8 @@ const META_TOKENS: u32 = 500;
 /// Bytes of the material that a model reads, and of each page of others.
 const MAX_MATERIAL: usize = 40_000;
 const MAX_OF_SOURCE: usize = 6_000;
+/// Bytes of the text that is replaced.
+const MAX_OF_REPLACED: usize = 24_000;
 
 impl Writer<'_> {
     pub(super) fn ask_for_outline(&self) -> Prompt {
@@ -141,7 +143,14 @@ impl Writer<'_> {
                 &known.text[..known.text.floor_char_boundary(MAX_OF_SOURCE)]
             ),
         });
-        std::iter::once(self.known()).chain(pages).collect()
+        let replaced = self.replaced.map(|known| {
+            let text = &known.text[..known.text.floor_char_boundary(MAX_OF_REPLACED)];
+            data("published text", text.to_owned())
+        });
+        std::iter::once(self.known())
+            .chain(replaced)
+            .chain(pages)
+            .collect()
     }
 
     fn known(&self) -> Data {
