@@ -99,6 +99,14 @@ impl SlotRule {
         None
     }
 
+    /// Returns the slot of a date if its weekday is allowed and the interval to all other dates is kept.
+    pub fn slot_beside(&self, date: Date, others: impl IntoIterator<Item = Date>) -> Option<Slot> {
+        let days_to = |other: Date| date.since(other).map_or(i32::MAX, |span| span.get_days().abs());
+        let is_apart = |other: Date| days_to(other) >= i32::from(self.interval_days);
+        let fits = self.is_on(date) && others.into_iter().all(is_apart);
+        if fits { self.slot_on(date) } else { None }
+    }
+
     /// Returns the first slots that are later than `after`, if each is used.
     pub fn preview(&self, after: Instant, last: Option<Date>, count: usize) -> Vec<Slot> {
         let mut slots: Vec<Slot> = Vec::with_capacity(count);

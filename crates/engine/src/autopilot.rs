@@ -9,6 +9,7 @@ mod advance;
 pub mod approvals;
 mod begin;
 pub(crate) mod clearance;
+mod moves;
 pub(crate) mod pause;
 pub(crate) mod refresh;
 
@@ -31,11 +32,12 @@ use searchwright_store::{
     autopilot::{self, AutopilotSettings},
     autopilot_runs::{self, RunCounts},
     projects,
-    schedules::{self, PlannedSlot, ScheduleRecord},
+    schedules::{self, PlannedSlot, ScheduleRecord, SlotDate},
 };
 
 pub(crate) use advance::advance_all;
 pub(crate) use begin::begin;
+pub(crate) use moves::move_prepared;
 
 use crate::{
     failure::Result,
@@ -103,10 +105,15 @@ impl AutopilotState {
         now: Instant,
     ) -> Result<Option<Slot>> {
         let used = autopilot_runs::list_dates(tx, scope, moved, now).await?;
+        Ok(self.first_free(&used, after, now))
+    }
+
+    /// Returns the first slot after a time, and after the pause that a person set, on a date that is not used.
+    pub(crate) fn first_free(&self, used: &[SlotDate], after: Instant, now: Instant) -> Option<Slot> {
         let after = self.settings.paused_until.map_or(after, |until| after.max(until));
         // runs begin days before their slots, so that dates beyond tomorrow count
         let horizon = now.plus_millis(HORIZON_MILLIS);
-        Ok(next_slot(&self.rule, &used, after, horizon))
+        next_slot(&self.rule, used, after, horizon)
     }
 
     /// Returns the plan for the first free slot after a time; `None` while it is off or has paused itself.

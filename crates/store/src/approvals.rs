@@ -80,7 +80,8 @@ pub async fn insert(tx: &mut Tx, scope: ProjectScope, new: &ApprovalRecord) -> R
     sql(concat!(
         "INSERT INTO approvals (project_id, ",
         columns!(),
-        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)"
+        ", number) SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, coalesce(max(number), 0) + 1
+          FROM approvals WHERE project_id = $1 AND post_id = $3"
     ))
     .bind(scope.project())
     .bind(new.id)
@@ -144,7 +145,7 @@ pub async fn find_newest_of_post(
     sql(concat!(
         "SELECT ",
         columns!(),
-        " FROM approvals WHERE project_id = $1 AND post_id = $2 ORDER BY id DESC LIMIT 1"
+        " FROM approvals WHERE project_id = $1 AND post_id = $2 ORDER BY number DESC LIMIT 1"
     ))
     .bind(scope.project())
     .bind(post)

@@ -178,11 +178,15 @@ pub async fn set_seen(tx: &mut Tx, scope: ProjectScope, id: AutopilotRunId, vers
 }
 
 /// Returns runs that have not ended and whose post has changed since they last went on. Those whose post is published
-/// wait for the look at its page.
+/// wait for the look at its page. A run that failed goes on when its post is published after all.
 pub async fn list_to_advance(tx: &mut Tx, limit: u32) -> Result<Vec<OpenRun>> {
-    sql("SELECT r.project_id, r.id FROM autopilot_runs r JOIN posts p ON p.project_id = r.project_id AND p.id = r.post_id
-         WHERE r.finished_at IS NULL AND (r.seen_version IS NULL OR p.version <> r.seen_version OR p.status = 'published')
-         ORDER BY r.updated_at, r.id LIMIT $1")
+    sql("SELECT project_id, id FROM (
+           SELECT r.project_id, r.id, r.updated_at FROM autopilot_runs r JOIN posts p ON p.project_id = r.project_id AND p.id = r.post_id
+           WHERE r.finished_at IS NULL AND (r.seen_version IS NULL OR p.version <> r.seen_version OR p.status = 'published')
+           UNION ALL
+           SELECT r.project_id, r.id, r.updated_at FROM autopilot_runs r JOIN posts p ON p.project_id = r.project_id AND p.id = r.post_id
+           WHERE r.outcome = 'failed' AND r.post_id IS NOT NULL AND r.refresh IS NULL AND p.status = 'published') due
+         ORDER BY updated_at, id LIMIT $1")
     .bind(limit)
     .fetch_all(tx, |c| {
         Ok(OpenRun {

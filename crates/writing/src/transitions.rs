@@ -245,6 +245,7 @@ const RULES: &[Rule] = {
         rule(&[Queued, Generating], Failed, &[Worker], &[&EXHAUSTED], &[]),
         rule(&[Review], Draft, &[Patch], &[], &[]),
         rule(&[Draft], Review, &[Patch], &[], &[]),
+        rule(&[Failed], Review, &[Autopilot], &[&CONTENT], &[]),
         rule(&[Draft, Review], Scheduled, &[Patch, Autopilot], &[&CONTENT, &TITLE, &AHEAD, &READY], &[]),
         rule(&[Scheduled], Draft, &[Patch], &[], &[ClearSchedule]),
         rule(&[Scheduled], Review, &[Patch], &[], &[ClearSchedule]),

@@ -81,10 +81,17 @@ async fn advance_run(
 ) -> Result<()> {
     projects::lock(tx, scope).await?;
     let mut run = autopilot_runs::get(tx, scope, id).await?;
-    let Some(post) = run.post_id.filter(|_| !run.outcome.is_final()) else {
+    let Some(post) = run.post_id else {
         return Ok(());
     };
     let record = posts::get(tx, scope, post).await?;
+    if run.outcome == AutopilotOutcome::Failed && record.post.summary.status == PostStatus::Published {
+        // somebody repeated it, and it counts for the interval and the month like any other
+        (run.outcome, run.detail, run.finished_at) = (AutopilotOutcome::Publishing, None, None);
+    }
+    if run.outcome.is_final() {
+        return Ok(());
+    }
     let mut step = RunStep {
         engine,
         scope,
@@ -128,6 +135,9 @@ impl RunStep<'_> {
                 void_waiting(tx, self.scope, summary.id).await?;
                 let failure = summary.failure.as_ref();
                 let detail = failure.map(|failure| format!("{}: {}", failure.code, failure.detail));
+                if run.regenerated && run.outcome == AutopilotOutcome::Preparing {
+                    return self.first_text(tx, run, detail).await;
+                }
                 finish(run, AutopilotOutcome::Failed, detail, self.now);
                 Ok(())
             }
@@ -166,7 +176,8 @@ impl RunStep<'_> {
             .as_ref()
             .and_then(|generation| generation.method)
             == Some(GenerationMethod::Model);
-        if !reasons.is_empty() && by_model && !run.regenerated {
+        // what somebody has changed meanwhile is not written over
+        if !reasons.is_empty() && by_model && !run.regenerated && !self.was_edited() {
             match self.write_again(tx).await? {
                 None => {
                     run.regenerated = true;
@@ -186,6 +197,40 @@ impl RunStep<'_> {
             return Ok(());
         }
         self.ask(tx, run, reasons, None).await
+    }
+
+    /// Shows the first text of a post to a person after it could not be written a second time.
+    async fn first_text(&mut self, tx: &mut Tx, run: &mut AutopilotRun, why: Option<String>) -> Result<()> {
+        let known = facts(
+            &self.record.post.summary,
+            &self.record.post.findings.warnings,
+            self.now,
+        );
+        if let Err(failure) = advance(
+            &mut self.record,
+            PostStatus::Review,
+            Actor::Autopilot,
+            &known,
+            self.now,
+        ) {
+            finish(run, AutopilotOutcome::Failed, Some(failure.0.detail), self.now);
+            return Ok(());
+        }
+        self.record.post.summary.failure = None;
+        let mut reasons = self.reasons_for_review();
+        reasons.push(format!(
+            "it could not be written a second time: {}",
+            why.unwrap_or_default()
+        ));
+        run.outcome = AutopilotOutcome::AwaitingReview;
+        self.ask(tx, run, reasons, None).await
+    }
+
+    /// Returns whether the text was changed after it was written.
+    fn was_edited(&self) -> bool {
+        let generation = self.record.post.generation.as_ref();
+        let written_at = generation.and_then(|generation| generation.finished_at);
+        written_at.is_some_and(|at| self.record.post.summary.updated_at > at)
     }
 
     /// Returns the reasons for which a person has to look at the text whatever the mode is.
@@ -387,6 +432,14 @@ impl RunStep<'_> {
     async fn sent_as_draft(&mut self, tx: &mut Tx, run: &mut AutopilotRun) -> Result<()> {
         void_waiting(tx, self.scope, self.record.post.summary.id).await?;
         let sent = publications::list_of_post(tx, self.scope, self.record.post.summary.id).await?;
+        if sent
+            .iter()
+            .any(|sent| sent.state == PublicationState::Unpublished)
+        {
+            let detail = "it was taken back after it had been published".to_owned();
+            finish(run, AutopilotOutcome::Published, Some(detail), self.now);
+            return Ok(());
+        }
         let done = sent
             .iter()
             .find(|sent| sent.external_id.is_some() && sent.state == PublicationState::Draft);

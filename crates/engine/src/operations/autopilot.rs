@@ -20,7 +20,7 @@ use crate::{
     autopilot::{
         AutopilotState,
         approvals::{make_void, unschedule, write_post},
-        pause, volume_limit,
+        move_prepared, pause, volume_limit,
     },
     call::{Call, fault, limit},
     connections,
@@ -197,6 +197,7 @@ impl Handle<UpdateAutopilot> for Engine {
             timezone: operation.timezone,
             prefix: "publish_",
         };
+        let (times_before, rule_before) = (state.schedule.times.clone(), state.rule.clone());
         refuse(times.apply(&mut state.schedule.times))?;
         let settings = &mut state.settings;
         settings.mode = match (operation.mode, operation.auto_publish) {
@@ -261,6 +262,9 @@ impl Handle<UpdateAutopilot> for Engine {
             .map_err(changed_meanwhile)?;
         if was_enabled && !state.schedule.enabled {
             cancel_runs(call, tx).await?;
+        }
+        if state.schedule.times != times_before {
+            move_prepared(&call.engine, tx, scope, &state, &rule_before, call.now).await?;
         }
         let state = AutopilotState::load(tx, scope).await?;
         to_record(call, tx, &missing, state).await

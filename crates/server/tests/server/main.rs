@@ -20,6 +20,7 @@ mod audited;
 mod audits;
 mod authentication;
 mod autopilot;
+mod autopilot_faults;
 mod autopilot_refresh;
 mod autopilot_runs;
 mod blog;

@@ -37,7 +37,7 @@ pub const EVIL: &str = "https://evil.example/win";
 
 /// Failure sent instead of an answer.
 #[derive(Clone, Copy)]
-enum Says {
+pub enum Says {
     Status(u16, Option<&'static str>),
     HalfOfIt,
     Nothing,
@@ -70,7 +70,7 @@ impl Vendor {
         }
     }
 
-    fn will_say(&self, script: &[Says]) {
+    pub fn will_say(&self, script: &[Says]) {
         self.script.lock().unwrap().extend(script);
     }
 }

@@ -1124,7 +1124,7 @@ CREATE TABLE autopilot_runs (
   detail TEXT,
   keyword_id UUID, -- not a reference: a keyword may be deleted while its post is written
   choice JSONB, -- why this keyword
-  refresh TEXT, -- JSON: the published post that is brought up to date, and why
+  refresh JSONB, -- the published post that is brought up to date, and why
   post_id UUID,
   seen_version BIGINT, -- version of the post that was looked at
   regenerated BOOLEAN NOT NULL,
@@ -1137,6 +1137,7 @@ CREATE TABLE autopilot_runs (
 );
 CREATE UNIQUE INDEX autopilot_runs_by_date ON autopilot_runs (project_id, local_date);
 CREATE INDEX autopilot_runs_by_post ON autopilot_runs (project_id, post_id) WHERE post_id IS NOT NULL;
+CREATE INDEX autopilot_runs_failed ON autopilot_runs (project_id, id) WHERE outcome = 'failed' AND post_id IS NOT NULL;
 CREATE INDEX autopilot_runs_open ON autopilot_runs (project_id, id) WHERE finished_at IS NULL;
 
 -- Posts that wait for a person, and what was decided.
@@ -1144,6 +1145,7 @@ CREATE TABLE approvals (
   project_id UUID NOT NULL REFERENCES projects (id),
   id UUID NOT NULL,
   post_id UUID NOT NULL,
+  number BIGINT NOT NULL, -- counts the requests of a post: ids are not in their order where clocks of replicas differ
   run_id UUID,
   status TEXT NOT NULL,
   reasons JSONB NOT NULL, -- list: why a person is asked
@@ -1160,7 +1162,7 @@ CREATE TABLE approvals (
   reason TEXT,
   PRIMARY KEY (project_id, id)
 );
-CREATE INDEX approvals_by_post ON approvals (project_id, post_id, id);
+CREATE UNIQUE INDEX approvals_by_post ON approvals (project_id, post_id, number);
 CREATE INDEX approvals_by_status ON approvals (project_id, status, id);
 
 ------------------------------------------------------------------------------------------------------

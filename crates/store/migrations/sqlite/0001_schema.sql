@@ -1130,6 +1130,7 @@ CREATE TABLE autopilot_runs (
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX autopilot_runs_by_date ON autopilot_runs (project_id, local_date);
 CREATE INDEX autopilot_runs_by_post ON autopilot_runs (project_id, post_id) WHERE post_id IS NOT NULL;
+CREATE INDEX autopilot_runs_failed ON autopilot_runs (project_id, id) WHERE outcome = 'failed' AND post_id IS NOT NULL;
 CREATE INDEX autopilot_runs_open ON autopilot_runs (project_id, id) WHERE finished_at IS NULL;
 
 -- Posts that wait for a person, and what was decided.
@@ -1137,6 +1138,7 @@ CREATE TABLE approvals (
   project_id BLOB NOT NULL REFERENCES projects (id),
   id BLOB NOT NULL,
   post_id BLOB NOT NULL,
+  number INTEGER NOT NULL, -- counts the requests of a post: ids are not in their order where clocks of replicas differ
   run_id BLOB,
   status TEXT NOT NULL,
   reasons TEXT NOT NULL, -- JSON list: why a person is asked
@@ -1153,7 +1155,7 @@ CREATE TABLE approvals (
   reason TEXT,
   PRIMARY KEY (project_id, id)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX approvals_by_post ON approvals (project_id, post_id, id);
+CREATE UNIQUE INDEX approvals_by_post ON approvals (project_id, post_id, number);
 CREATE INDEX approvals_by_status ON approvals (project_id, status, id);
 
 ------------------------------------------------------------------------------------------------------

@@ -1,0 +1,184 @@
+//! What may happen to a post of the autopilot between two of its steps.
+
+use searchwright_contract::people::Role;
+use serde_json::{Value, json};
+
+use crate::{
+    autopilot_runs::{
+        HOUR, approvals, decide, enable, get_run, newest, pass_to, runs, signed_in, start, text, tick,
+        written,
+    },
+    blog::{Blog, Fault},
+    post_generation::until_ended,
+    post_providers::{self, Says, account},
+    publishing::{connect_blog, publish, read, settled, until, working},
+};
+
+on_both!(
+    what_failed_and_is_published_by_hand_counts,
+    a_change_of_the_times_moves_what_is_prepared,
+    a_first_text_waits_for_a_person_when_the_second_fails,
+    an_edit_is_not_written_over,
+    a_post_taken_back_before_it_was_looked_at_did_not_fail,
+);
+
+const SLOT: &str = "2026-11-22T09:00:00.000Z";
+
+async fn what_failed_and_is_published_by_hand_counts(database: &str) {
+    let (bench, blog) = start(database).await;
+    enable(&bench, json!({ "publish_interval_days": 5 })).await;
+    let run = written(&bench).await;
+    let post = text(&run, "postId").to_owned();
+    let ann = signed_in(&bench, "ann@example.com", Role::Editor).await;
+    decide(&ann, &approvals(&bench).await[0], "approve").await;
+    blog.fails(&[Fault::Refuses(400)]);
+    let failed = pass_to(&bench, SLOT, &post).await;
+    assert_eq!(failed["status"], "failed", "{failed:#}");
+    assert_eq!(get_run(&bench, &run).await["outcome"], "failed");
+    let before = bench.get("P/autopilot").await.json();
+    publish(&bench, &post, json!({})).await;
+    assert_eq!(settled(&bench, &post).await["status"], "published");
+    tick(&bench).await;
+    bench.clock.advance(2 * HOUR);
+    tick(&bench).await;
+    let run = get_run(&bench, &run).await;
+    assert_eq!(run["outcome"], "published", "{run:#}");
+    let state = bench.get("P/autopilot").await.json();
+    assert!(state["last_publish_at"].is_string(), "{state:#}");
+    assert_eq!(state["consecutive_failures"], 0);
+    // the interval counts from it
+    assert_eq!(
+        (&before["next_publish_at"], &state["next_publish_at"]),
+        (
+            &json!("2026-11-23T09:00:00.000Z"),
+            &json!("2026-11-27T09:00:00.000Z")
+        )
+    );
+}
+
+async fn a_change_of_the_times_moves_what_is_prepared(database: &str) {
+    let (bench, _blog) = start(database).await;
+    enable(&bench, json!({})).await;
+    let run = written(&bench).await;
+    let post = text(&run, "postId").to_owned();
+    let ann = signed_in(&bench, "ann@example.com", Role::Editor).await;
+    decide(&ann, &approvals(&bench).await[0], "approve").await;
+    let moved = async |body: Value| {
+        let set = bench.patch("P/autopilot", body).await;
+        assert_eq!(set.status, 200, "{set:?}");
+        let run = get_run(&bench, &run).await;
+        let scheduled = read(&bench, &post).await["scheduledAt"].clone();
+        let approval = &approvals(&bench).await[0];
+        assert_eq!(
+            (&run["slotAt"], &run["slotAt"], &approval["status"]),
+            (&scheduled, &approval["publishAt"], &json!("approved")),
+            "{run:#}"
+        );
+        run["slotAt"].clone()
+    };
+    // a Sunday
+    assert_eq!(
+        moved(json!({ "publish_time": "15:30" })).await,
+        "2026-11-22T15:30:00.000Z"
+    );
+    assert_eq!(
+        moved(json!({ "timezone": "America/New_York" })).await,
+        "2026-11-22T20:30:00.000Z"
+    );
+    assert_eq!(
+        moved(json!({ "publish_weekdays": ["tue", "fri"] })).await,
+        "2026-11-24T20:30:00.000Z"
+    );
+    // nothing to move
+    assert_eq!(
+        moved(json!({ "min_score": 10 })).await,
+        "2026-11-24T20:30:00.000Z"
+    );
+    let state = bench.get("P/autopilot").await.json();
+    assert_eq!(state["next_publish_at"], "2026-11-24T20:30:00.000Z", "{state:#}");
+    // what a caller has put on another time stays there
+    let body = json!({ "scheduledAt": "2026-11-26T08:00:00.000Z" });
+    assert_eq!(bench.patch(&format!("P/posts/{post}"), body).await.status, 200);
+    tick(&bench).await;
+    let set = bench
+        .patch("P/autopilot", json!({ "publish_time": "10:00" }))
+        .await;
+    assert_eq!(set.status, 200, "{set:?}");
+    assert_eq!(
+        read(&bench, &post).await["scheduledAt"],
+        "2026-11-26T08:00:00.000Z"
+    );
+    assert_eq!(runs(&bench).await.len(), 1);
+}
+
+async fn a_first_text_waits_for_a_person_when_the_second_fails(database: &str) {
+    let (vendor, model) = post_providers::start().await;
+    let (_blog, address) = Blog::start().await;
+    let bench = working(database, &format!("\"publish={address}\", \"provider={model}\"")).await;
+    account(&bench, &model).await;
+    connect_blog(&bench, &address).await;
+    bench.keyword("standing desk").await;
+    enable(&bench, json!({ "mode": "auto", "min_score": 100 })).await;
+    let run = written(&bench).await;
+    assert_eq!(
+        (&run["regenerated"], &run["outcome"]),
+        (&json!(true), &json!("preparing"))
+    );
+    let post = text(&run, "postId").to_owned();
+    let first = read(&bench, &post).await;
+    vendor.will_say(&[Says::Status(401, None)]);
+    until_ended(&bench, text(&first["generation"], "jobId")).await;
+    tick(&bench).await;
+    let run = get_run(&bench, &run).await;
+    assert_eq!(run["outcome"], "awaiting_review", "{run:#}");
+    let asked = approvals(&bench).await;
+    assert_eq!((asked.len(), &asked[0]["status"]), (1, &json!("pending")));
+    assert!(
+        text(&run, "detail").contains("could not be written a second time"),
+        "{run:#}"
+    );
+    let kept = read(&bench, &post).await;
+    assert_eq!(
+        (&kept["status"], &kept["failure"]),
+        (&json!("review"), &Value::Null)
+    );
+    assert!(!kept["content"].as_str().unwrap().is_empty(), "{kept:#}");
+}
+
+async fn an_edit_is_not_written_over(database: &str) {
+    let (bench, _blog) = start(database).await;
+    enable(&bench, json!({ "min_score": 100 })).await;
+    tick(&bench).await;
+    let run = newest(&bench).await;
+    let post = text(&run, "postId").to_owned();
+    let ordered = read(&bench, &post).await;
+    until_ended(&bench, text(&ordered["generation"], "jobId")).await;
+    let article = until(&bench, &post, |post| post["status"] == "review").await;
+    bench.clock.advance(1_000);
+    let body = json!({ "content": "Written by hand.", "ifVersion": article["version"] });
+    assert_eq!(bench.patch(&format!("P/posts/{post}"), body).await.status, 200);
+    tick(&bench).await;
+    let run = get_run(&bench, &run).await;
+    assert_eq!(
+        (&run["outcome"], &run["regenerated"]),
+        (&json!("awaiting_review"), &json!(false)),
+        "{run:#}"
+    );
+    assert_eq!(read(&bench, &post).await["content"], "Written by hand.");
+}
+
+async fn a_post_taken_back_before_it_was_looked_at_did_not_fail(database: &str) {
+    let (bench, _blog) = start(database).await;
+    enable(&bench, json!({ "mode": "auto", "hold_hours": 0 })).await;
+    let run = written(&bench).await;
+    let post = text(&run, "postId").to_owned();
+    let live = pass_to(&bench, SLOT, &post).await;
+    assert_eq!(live["status"], "published");
+    let taken = bench.post(&format!("P/posts/{post}/unpublish"), json!({})).await;
+    assert_eq!(taken.status, 202, "{taken:?}");
+    until(&bench, &post, |post| post["status"] == "draft").await;
+    tick(&bench).await;
+    let run = get_run(&bench, &run).await;
+    assert_ne!(run["outcome"], "failed", "{run:#}");
+    assert_eq!(run["outcome"], "published");
+}
