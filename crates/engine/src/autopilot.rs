@@ -8,6 +8,7 @@
 mod advance;
 pub mod approvals;
 mod begin;
+pub mod cap;
 pub(crate) mod clearance;
 mod moves;
 pub(crate) mod pause;
@@ -167,10 +168,23 @@ impl AutopilotState {
         Ok(())
     }
 
+    /// Returns the highest cap that the settings may have: by what the site published before, or by what a person allowed.
+    pub(crate) async fn cap_limit(
+        &self,
+        tx: &mut Tx,
+        scope: ProjectScope,
+        now: Instant,
+    ) -> Result<Option<u32>> {
+        let known = volume_limit(tx, scope, &self.rule, now).await?;
+        let allowed = u32::from(self.settings.allowed_cap.unwrap_or_default());
+        Ok(known.map(|limit| limit.max(allowed)))
+    }
+
     /// Returns the posts that may be published in a month, by the settings and by what the site published before.
     pub(crate) async fn monthly_limit(&self, tx: &mut Tx, scope: ProjectScope, now: Instant) -> Result<u32> {
         let own = u32::from(self.settings.monthly_cap);
-        Ok(volume_limit(tx, scope, &self.rule, now)
+        Ok(self
+            .cap_limit(tx, scope, now)
             .await?
             .map_or(own, |limit| own.min(limit)))
     }

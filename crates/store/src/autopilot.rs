@@ -26,6 +26,8 @@ pub struct AutopilotSettings {
     pub draft_only: bool,
     /// Percent of the slots that bring a published post up to date.
     pub refresh_share: u8,
+    /// Posts per month up to which a person allowed more than the site's own volume does.
+    pub allowed_cap: Option<u8>,
     /// Time until which it pauses.
     pub paused_until: Option<Instant>,
     /// The pause that it made itself.
@@ -56,6 +58,7 @@ impl Default for AutopilotSettings {
             reviewer_other_than_author: true,
             draft_only: false,
             refresh_share: 0,
+            allowed_cap: None,
             paused_until: None,
             pause: None,
             resumed_at: None,
@@ -73,6 +76,7 @@ fn read_settings(c: &mut Cells<'_>) -> Result<AutopilotSettings> {
         reviewer_other_than_author: c.take()?,
         draft_only: c.take()?,
         refresh_share: c.take::<i64>()? as u8,
+        allowed_cap: c.take::<Option<i64>>()?.map(|cap| cap as u8),
         paused_until: c.take()?,
         pause: {
             let reason: Option<PauseReason> = c.parse_optional()?;
@@ -92,7 +96,7 @@ fn read_settings(c: &mut Cells<'_>) -> Result<AutopilotSettings> {
 
 /// Returns the settings, or those of a project that has set none.
 pub async fn get(tx: &mut Tx, scope: ProjectScope) -> Result<AutopilotSettings> {
-    let found = sql("SELECT mode, hold_hours, lead_days, min_score, monthly_cap, reviewer_other_than_author, draft_only, refresh_share, paused_until,
+    let found = sql("SELECT mode, hold_hours, lead_days, min_score, monthly_cap, reviewer_other_than_author, draft_only, refresh_share, allowed_cap, paused_until,
            paused_reason, paused_detail, paused_at, resumed_at FROM autopilot_settings WHERE project_id = $1")
     .bind(scope.project())
     .fetch_optional(tx, read_settings)
@@ -104,11 +108,11 @@ pub async fn get(tx: &mut Tx, scope: ProjectScope) -> Result<AutopilotSettings> 
 pub async fn set(tx: &mut Tx, scope: ProjectScope, settings: &AutopilotSettings) -> Result<()> {
     let pause = settings.pause.clone();
     sql("INSERT INTO autopilot_settings (project_id, mode, hold_hours, lead_days, min_score, monthly_cap, reviewer_other_than_author,
-           draft_only, refresh_share, paused_until, paused_reason, paused_detail, paused_at, resumed_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+           draft_only, refresh_share, paused_until, paused_reason, paused_detail, paused_at, resumed_at, allowed_cap)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
          ON CONFLICT (project_id) DO UPDATE SET mode = $2, hold_hours = $3, lead_days = $4, min_score = $5, monthly_cap = $6,
            reviewer_other_than_author = $7, draft_only = $8, refresh_share = $9, paused_until = $10, paused_reason = $11,
-           paused_detail = $12, paused_at = $13, resumed_at = $14")
+           paused_detail = $12, paused_at = $13, resumed_at = $14, allowed_cap = $15")
     .bind(scope.project())
     .bind(settings.mode.as_str())
     .bind(settings.hold_hours)
@@ -123,6 +127,7 @@ pub async fn set(tx: &mut Tx, scope: ProjectScope, settings: &AutopilotSettings)
     .bind(pause.as_ref().map(|pause| pause.detail.clone()))
     .bind(pause.map(|pause| pause.since))
     .bind(settings.resumed_at)
+    .bind(settings.allowed_cap)
     .execute(tx)
     .await?;
     Ok(())

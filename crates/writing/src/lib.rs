@@ -20,6 +20,7 @@ pub mod phrases;
 pub mod readability;
 pub mod rivals;
 pub mod sanitise;
+pub mod sensitive_topics;
 pub mod similarity;
 pub mod slug;
 pub mod structured_data;

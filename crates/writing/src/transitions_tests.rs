@@ -41,6 +41,8 @@ fn every_row_of_the_specification() {
         (vec![Generating], Review, vec![Worker]),
         (vec![Generating], Scheduled, vec![Worker]),
         (vec![Queued, Generating, Publishing], Failed, vec![Worker]),
+        // the first text is looked at where a second could not be written
+        (vec![Failed], Review, vec![Autopilot]),
         (vec![Draft, Review], Scheduled, vec![Patch, Autopilot]),
         (
             vec![Review, Scheduled, Queued, Published, Archived],

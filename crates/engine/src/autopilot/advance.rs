@@ -19,7 +19,7 @@ use searchwright_store::{
     posts::{self, PostRecord},
     projects, publications, schedules,
 };
-use searchwright_writing::transitions::Actor;
+use searchwright_writing::{sensitive_topics::sensitive_topic, transitions::Actor};
 
 use super::{
     AutopilotState,
@@ -177,7 +177,7 @@ impl RunStep<'_> {
             .and_then(|generation| generation.method)
             == Some(GenerationMethod::Model);
         // what somebody has changed meanwhile is not written over
-        if !reasons.is_empty() && by_model && !run.regenerated && !self.was_edited() {
+        if !self.faults().is_empty() && by_model && !run.regenerated && !self.was_edited() {
             match self.write_again(tx).await? {
                 None => {
                     run.regenerated = true;
@@ -235,6 +235,18 @@ impl RunStep<'_> {
 
     /// Returns the reasons for which a person has to look at the text whatever the mode is.
     fn reasons_for_review(&self) -> Vec<String> {
+        let mut reasons = self.faults();
+        let summary = &self.record.post.summary;
+        let subject = [&summary.title, &summary.keyword].map(|text| text.as_deref().unwrap_or_default());
+        if let Some(topic) = sensitive_topic(&subject.join(" "), &summary.language) {
+            let topic = topic.as_str();
+            reasons.push(format!("its topic is {topic}: a person has to read such a text"));
+        }
+        reasons
+    }
+
+    /// Returns the faults of the text.
+    fn faults(&self) -> Vec<String> {
         let post = &self.record.post;
         let blocking = post
             .findings

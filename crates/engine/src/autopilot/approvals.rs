@@ -343,7 +343,7 @@ async fn refusal(
     ))
 }
 
-fn may_approve(role: Option<searchwright_contract::people::Role>) -> bool {
+pub(super) fn may_approve(role: Option<searchwright_contract::people::Role>) -> bool {
     role.is_some_and(|role| role.permits(Scope::ContentPublish))
 }
 

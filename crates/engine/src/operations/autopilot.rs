@@ -20,6 +20,7 @@ use crate::{
     autopilot::{
         AutopilotState,
         approvals::{make_void, unschedule, write_post},
+        cap::settings_url,
         move_prepared, pause, volume_limit,
     },
     call::{Call, fault, limit},
@@ -232,11 +233,18 @@ impl Handle<UpdateAutopilot> for Engine {
         }
         settings.paused_until = operation.paused_until.apply(settings.paused_until);
         if let Some(cap) = operation.monthly_cap {
-            let known = volume_limit(tx, scope, &state.rule, call.now).await?;
-            if let Some(limit) = known.filter(|limit| u32::from(cap) > *limit) {
+            if let Some(limit) = state
+                .cap_limit(tx, scope, call.now)
+                .await?
+                .filter(|limit| u32::from(cap) > *limit)
+            {
+                let volume = volume_limit(tx, scope, &state.rule, call.now)
+                    .await?
+                    .unwrap_or_default();
                 let why = format!(
-                    "is {cap}, and the site published at most {} posts in one month of the last six: at most three times as many, {limit}, are allowed",
-                    limit / searchwright_autopilot::limits::MAX_GROWTH
+                    "is {cap}, and the site published at most {} posts in one month of the last six: at most {limit} are allowed; a person may allow more at {}",
+                    volume / searchwright_autopilot::limits::MAX_GROWTH,
+                    settings_url(&call.engine, scope.project().into())
                 );
                 return Err(fault("/monthly_cap", "volume_limit", why));
             }

@@ -87,7 +87,7 @@ fn word(status: ApprovalStatus) -> &'static str {
     }
 }
 
-fn not_found() -> Response<Body> {
+pub(super) fn not_found() -> Response<Body> {
     page::notice(
         StatusCode::NOT_FOUND,
         "Not found",
@@ -95,7 +95,7 @@ fn not_found() -> Response<Body> {
     )
 }
 
-fn user(visitor: &Visitor) -> UserRef {
+pub(super) fn user(visitor: &Visitor) -> UserRef {
     UserRef {
         id: visitor.session.user,
         name: visitor.session.user_name.clone(),

@@ -3,6 +3,7 @@
 mod account;
 mod agents;
 mod approvals;
+mod autopilot;
 mod connect;
 mod device;
 mod invitations;
@@ -58,7 +59,8 @@ pub(crate) fn routes(app: &App) -> Router<Arc<App>> {
         .merge(account::routes())
         .merge(members::routes())
         .merge(agents::routes())
-        .merge(approvals::routes());
+        .merge(approvals::routes())
+        .merge(autopilot::routes());
     if app.settings.is_insecure() {
         routes.layer(middleware::from_fn(page::warn_of_plain_http))
     } else {

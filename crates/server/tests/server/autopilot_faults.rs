@@ -5,13 +5,13 @@ use serde_json::{Value, json};
 
 use crate::{
     autopilot_runs::{
-        HOUR, approvals, decide, enable, get_run, newest, pass_to, runs, signed_in, start, text, tick,
+        DAY, HOUR, approvals, decide, enable, get_run, newest, pass_to, runs, signed_in, start, text, tick,
         written,
     },
     blog::{Blog, Fault},
     post_generation::until_ended,
     post_providers::{self, Says, account},
-    publishing::{connect_blog, publish, read, settled, until, working},
+    publishing::{connect_blog, publish, read, settled, until, working, write},
 };
 
 on_both!(
@@ -20,6 +20,8 @@ on_both!(
     a_first_text_waits_for_a_person_when_the_second_fails,
     an_edit_is_not_written_over,
     a_post_taken_back_before_it_was_looked_at_did_not_fail,
+    a_sensitive_topic_waits_for_a_person,
+    only_a_person_raises_the_cap_above_the_volume_of_the_site,
 );
 
 const SLOT: &str = "2026-11-22T09:00:00.000Z";
@@ -181,4 +183,82 @@ async fn a_post_taken_back_before_it_was_looked_at_did_not_fail(database: &str) 
     let run = get_run(&bench, &run).await;
     assert_ne!(run["outcome"], "failed", "{run:#}");
     assert_eq!(run["outcome"], "published");
+}
+
+async fn a_sensitive_topic_waits_for_a_person(database: &str) {
+    let (bench, _blog) = start(database).await;
+    let keyword = bench.get("P/keywords").await.json()["data"][0].clone();
+    let body = json!({ "status": "rejected" });
+    let path = format!("P/keywords/{}", text(&keyword, "id"));
+    assert_eq!(bench.patch(&path, body).await.status, 200);
+    bench.keyword("standing desk for back pain symptoms").await;
+    enable(&bench, json!({ "mode": "auto", "hold_hours": 0 })).await;
+    let run = written(&bench).await;
+    assert_eq!(
+        (&run["outcome"], &run["regenerated"]),
+        (&json!("awaiting_review"), &json!(false)),
+        "{run:#}"
+    );
+    assert!(text(&run, "detail").contains("its topic is health"), "{run:#}");
+}
+
+async fn only_a_person_raises_the_cap_above_the_volume_of_the_site(database: &str) {
+    let (bench, _blog) = start(database).await;
+    bench.clock.advance(-40 * DAY);
+    let post = write(&bench, "Once").await;
+    publish(&bench, &post, json!({})).await;
+    settled(&bench, &post).await;
+    bench.clock.advance(40 * DAY);
+    let refused = bench
+        .patch("P/autopilot", json!({ "monthly_cap": 20 }))
+        .await
+        .refuses(422, "validation_failed");
+    let detail = refused["errors"][0]["detail"].as_str().unwrap().to_owned();
+    let path = format!("/projects/{}/settings/autopilot", bench.project);
+    assert!(
+        detail.contains("at most 3 are allowed") && detail.contains(&path),
+        "{detail}"
+    );
+    let ann = signed_in(&bench, "ann@example.com", Role::Editor).await;
+    let page = ann.open(&path).await;
+    assert!(page.text.contains("at most 1 post in one month"), "{}", page.text);
+    let csrf = page.field("csrf");
+    for wrong in ["0", "32", "many", ""] {
+        let refused = ann.send(&path, &[("csrf", &csrf), ("cap", wrong)]).await;
+        assert_eq!(refused.status, 422, "{wrong}");
+    }
+    let saved = ann.send(&path, &[("csrf", &csrf), ("cap", "20")]).await;
+    assert!(
+        saved.status == 200 && saved.text.contains("Saved."),
+        "{}",
+        saved.text
+    );
+    assert_eq!(bench.get("P/autopilot").await.json()["monthly_cap"], 20);
+    // up to there keys may go too, and not beyond
+    let set = bench.patch("P/autopilot", json!({ "monthly_cap": 15 })).await;
+    assert_eq!(set.status, 200, "{set:?}");
+    bench
+        .patch("P/autopilot", json!({ "monthly_cap": 21 }))
+        .await
+        .refuses(422, "validation_failed");
+    let activity = bench.get("P/activity").await.json();
+    let raised = activity["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|entry| entry["action"] == "autopilot.set_cap");
+    assert_eq!(
+        (&raised.unwrap()["user"]["name"], &raised.unwrap()["subject"]),
+        (&json!("Ann"), &json!("20"))
+    );
+    // viewers see it, and others see nothing
+    let vic = signed_in(&bench, "vic@example.com", Role::Viewer).await;
+    let page = vic.open(&path).await;
+    assert!(
+        page.status == 200 && !page.text.contains("<form method=\"post\">"),
+        "{}",
+        page.text
+    );
+    let foreign = format!("/projects/{}/settings/autopilot", uuid::Uuid::nil());
+    assert_eq!(ann.open(&foreign).await.status, 404);
 }

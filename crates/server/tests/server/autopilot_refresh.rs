@@ -48,9 +48,9 @@ async fn with_post(database: &str) -> (Bench, Blog, String) {
 async fn cite(bench: &Bench, url: Option<&str>, days_ago: i64) {
     let at = hours_ago(bench, days_ago * 24);
     let id = prompt(bench, &format!("How high is a standing desk, {days_ago}?")).await;
-    let item = |n: usize| {
+    let item = |n: u32| {
         let citations = match url {
-            Some(url) if n % 2 == 0 => json!([{ "url": url }]),
+            Some(url) if n.is_multiple_of(2) => json!([{ "url": url }]),
             _ => json!([{ "url": "https://other.example/" }]),
         };
         json!({ "engine": "perplexity", "askedAt": at, "text": format!("It depends, {n}."), "citations": citations })

@@ -829,7 +829,7 @@ async fn a_cap_above_what_the_site_published_is_refused(database: &str) {
         .refuses(422, "validation_failed");
     let detail = text(&refused["errors"][0], "detail");
     assert!(
-        detail.contains("at most 1 post") && detail.contains(", 3, are allowed"),
+        detail.contains("at most 1 post") && detail.contains("at most 3 are allowed"),
         "{detail}"
     );
     assert_eq!(

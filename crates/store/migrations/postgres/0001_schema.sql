@@ -1107,6 +1107,7 @@ CREATE TABLE autopilot_settings (
   reviewer_other_than_author BOOLEAN NOT NULL,
   draft_only BOOLEAN NOT NULL,
   refresh_share BIGINT NOT NULL,
+  allowed_cap BIGINT, -- cap up to which a person allowed more than the volume guard
   paused_until TIMESTAMPTZ,
   paused_reason TEXT,
   paused_detail TEXT,

@@ -1100,6 +1100,7 @@ CREATE TABLE autopilot_settings (
   reviewer_other_than_author INTEGER NOT NULL,
   draft_only INTEGER NOT NULL,
   refresh_share INTEGER NOT NULL,
+  allowed_cap INTEGER, -- cap up to which a person allowed more than the volume guard
   paused_until TEXT,
   paused_reason TEXT,
   paused_detail TEXT,

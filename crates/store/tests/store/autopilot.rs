@@ -27,6 +27,8 @@ async fn settings_are_kept(place: &Place) {
         monthly_cap: 31,
         reviewer_other_than_author: false,
         draft_only: true,
+        refresh_share: 25,
+        allowed_cap: Some(20),
         paused_until: Some(later(5)),
         pause: Some(AutopilotPause {
             reason: PauseReason::Failures,

@@ -44,6 +44,7 @@ fn new(slug: &str) -> PostRecord {
                 keyword: None,
                 language: "en".to_owned(),
                 origin: PostOrigin::Api,
+                replaces_post_id: None,
                 word_count: 2,
                 reading_time_minutes: 1,
                 seo_score: Some(40),
