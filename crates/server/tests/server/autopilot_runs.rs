@@ -47,7 +47,7 @@ const HOUR: i64 = 3_600_000;
 const DAY: i64 = 24 * HOUR;
 
 /// A server that works, with a blog, a model and two approved keywords.
-async fn start(database: &str) -> (Bench, Blog) {
+pub async fn start(database: &str) -> (Bench, Blog) {
     let (_, model) = post_providers::start().await;
     let (blog, address) = Blog::start().await;
     let bench = working(database, &format!("\"publish={address}\", \"provider={model}\"")).await;
@@ -58,7 +58,7 @@ async fn start(database: &str) -> (Bench, Blog) {
 }
 
 /// Turns the autopilot on, with a slot every day at 9.
-async fn enable(bench: &Bench, more: Value) -> Value {
+pub async fn enable(bench: &Bench, more: Value) -> Value {
     let mut body = json!({ "enabled": true, "publish_interval_days": 1, "min_score": 0, "lead_days": 1 });
     let members = more.as_object().unwrap().clone();
     body.as_object_mut().unwrap().extend(members);
@@ -67,7 +67,7 @@ async fn enable(bench: &Bench, more: Value) -> Value {
     set.json()
 }
 
-async fn tick(bench: &Bench) {
+pub async fn tick(bench: &Bench) {
     tick_of(&bench.server.app.engine).await.unwrap();
 }
 
@@ -78,7 +78,7 @@ async fn runs(bench: &Bench) -> Vec<Value> {
         .clone()
 }
 
-async fn newest(bench: &Bench) -> Value {
+pub async fn newest(bench: &Bench) -> Value {
     runs(bench).await.first().cloned().unwrap_or_default()
 }
 
@@ -97,14 +97,14 @@ async fn events(bench: &Bench, kind: &str) -> Vec<Value> {
     all["data"].as_array().unwrap().clone()
 }
 
-fn text<'a>(value: &'a Value, member: &str) -> &'a str {
+pub fn text<'a>(value: &'a Value, member: &str) -> &'a str {
     value[member]
         .as_str()
         .unwrap_or_else(|| panic!("{member}: {value:#}"))
 }
 
 /// Begins the next run and has its post written; returns the run as the next tick leaves it.
-async fn written(bench: &Bench) -> Value {
+pub async fn written(bench: &Bench) -> Value {
     tick(bench).await;
     let all = runs(bench).await;
     let run = all.iter().find(|run| run["postId"].is_string());
@@ -119,13 +119,13 @@ async fn written(bench: &Bench) -> Value {
 }
 
 /// The run as it is now.
-async fn get_run(bench: &Bench, run: &Value) -> Value {
+pub async fn get_run(bench: &Bench, run: &Value) -> Value {
     let all = runs(bench).await;
     all.into_iter().find(|other| other["id"] == run["id"]).unwrap()
 }
 
 /// Lets time pass to a point, and waits until the post has left the schedule and its way to the provider.
-async fn pass_to(bench: &Bench, at: &str, post: &str) -> Value {
+pub async fn pass_to(bench: &Bench, at: &str, post: &str) -> Value {
     let at: searchwright_contract::Instant = serde_json::from_value(json!(at)).unwrap();
     bench.clock.advance(at.millis() - bench.clock.now().millis());
     bench.server.app.engine.wake.notify_one();

@@ -54,6 +54,7 @@ mod mcp;
 mod oauth;
 mod occurrences;
 mod opportunities;
+mod outages;
 mod pages;
 mod password_reset;
 mod people;
