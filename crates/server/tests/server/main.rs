@@ -74,6 +74,7 @@ mod publishing;
 mod queries;
 mod rechecks;
 mod rechecks_undecided;
+mod replicas;
 mod schedules;
 mod silence;
 mod smuggling;
