@@ -6,6 +6,7 @@
 )]
 
 mod audit;
+mod autopilot;
 mod browser;
 mod chromium;
 mod git;
@@ -46,6 +47,8 @@ enum Comparison {
         #[arg(long)]
         website: Vec<String>,
     },
+    /// A week of the autopilot at a real WordPress by a clock that is moved: approvals, an outage, a downtime, a change of the clocks
+    Autopilot,
     /// Hostile texts after the sanitiser, rendered by Chromium
     Browser,
     /// Posts published to repositories behind a real sshd and a real smart HTTP server, with others who push, kills and impostors
@@ -82,6 +85,7 @@ fn run(comparison: Comparison) -> Result<()> {
             print!("{}", audit::compare(&website)?);
             Ok(())
         }
+        Comparison::Autopilot => autopilot::check(),
         Comparison::Browser => browser::check(),
         Comparison::Git => git::check(),
         Comparison::People(options) => people::check(&options),

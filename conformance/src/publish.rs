@@ -1,19 +1,19 @@
 //! Publishing to real content management systems, directly and through a network that spoils requests, while the product is killed.
 
-mod cms;
+pub(crate) mod cms;
 mod directus;
 mod fault_load;
 mod ghost;
-mod http;
+pub(crate) mod http;
 mod image_server;
-mod installation;
+pub(crate) mod installation;
 mod product;
 mod proxy;
 mod scenario;
 mod self_test;
-mod step_results;
+pub(crate) mod step_results;
 mod strapi;
-mod wordpress;
+pub(crate) mod wordpress;
 
 use std::{fs, io, path::PathBuf};
 

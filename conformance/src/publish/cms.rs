@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// Status of an item at the CMS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ItemStatus {
+pub(crate) enum ItemStatus {
     Draft,
     Live,
     /// In the bin, or anything else.
@@ -14,21 +14,21 @@ pub(super) enum ItemStatus {
 
 /// A post as a CMS has it.
 #[derive(Clone, Debug)]
-pub(super) struct Item {
-    pub(super) id: String,
-    pub(super) title: String,
-    pub(super) slug: String,
-    pub(super) status: ItemStatus,
+pub(crate) struct Item {
+    pub(crate) id: String,
+    pub(crate) title: String,
+    pub(crate) slug: String,
+    pub(crate) status: ItemStatus,
     /// As it is stored: HTML or Markdown.
-    pub(super) content: String,
-    pub(super) excerpt: String,
+    pub(crate) content: String,
+    pub(crate) excerpt: String,
     /// Address or id of its main image.
-    pub(super) image: Option<String>,
-    pub(super) tags: Vec<String>,
+    pub(crate) image: Option<String>,
+    pub(crate) tags: Vec<String>,
 }
 
 /// A CMS that runs until the value is dropped and is empty at its start.
-pub(super) trait Cms: Sync {
+pub(crate) trait Cms: Sync {
     /// Name in the table of results.
     fn name(&self) -> &'static str;
     /// Name of the provider in the product's interface.
@@ -82,10 +82,10 @@ pub(super) trait Cms: Sync {
 }
 
 /// The sentence that people add.
-pub(super) const ADDED: &str = "Changed by somebody else.";
+pub(crate) const ADDED: &str = "Changed by somebody else.";
 
 /// A member that has to be text.
-pub(super) fn text(value: &Value, pointer: &str) -> Result<String> {
+pub(crate) fn text(value: &Value, pointer: &str) -> Result<String> {
     let text = value.pointer(pointer).and_then(Value::as_str);
     Ok(text
         .with_context(|| format!("no {pointer} in {value}"))?
@@ -93,7 +93,7 @@ pub(super) fn text(value: &Value, pointer: &str) -> Result<String> {
 }
 
 /// A member that is text, or a number as text; empty where it is neither.
-pub(super) fn scalar(value: &Value, pointer: &str) -> String {
+pub(crate) fn scalar(value: &Value, pointer: &str) -> String {
     match value.pointer(pointer) {
         Some(Value::String(text)) => text.clone(),
         Some(Value::Number(number)) => number.to_string(),
@@ -102,7 +102,7 @@ pub(super) fn scalar(value: &Value, pointer: &str) -> String {
 }
 
 /// Members of a list; empty where it is none.
-pub(super) fn list<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
+pub(crate) fn list<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
     value
         .pointer(pointer)
         .and_then(Value::as_array)

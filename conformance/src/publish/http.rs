@@ -14,16 +14,16 @@ const READ_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A request or an answer.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Message {
+pub(crate) struct Message {
     /// The first line, without its end.
-    pub(super) start: String,
-    pub(super) headers: Vec<(String, String)>,
-    pub(super) body: Vec<u8>,
+    pub(crate) start: String,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Message {
     /// Reads an answer; `None` where the other side closed without one.
-    pub(super) fn answer(stream: impl Read) -> Result<Option<Self>> {
+    pub(crate) fn answer(stream: impl Read) -> Result<Option<Self>> {
         let mut reader = BufReader::new(stream);
         let Some(mut message) = read_head(&mut reader)? else {
             return Ok(None);
@@ -35,28 +35,28 @@ impl Message {
     }
 
     /// Reads the head only, from bytes that hold all of it.
-    pub(super) fn parse(bytes: &[u8]) -> Result<Self> {
+    pub(crate) fn parse(bytes: &[u8]) -> Result<Self> {
         read_head(&mut &*bytes)?.context("an empty head")
     }
 
-    pub(super) fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let found = self.headers.iter().find(|(n, _)| n.eq_ignore_ascii_case(name));
         found.map(|(_, value)| value.as_str())
     }
 
     /// Status of an answer, 0 where there is none.
-    pub(super) fn status(&self) -> u16 {
+    pub(crate) fn status(&self) -> u16 {
         let word = self.start.split(' ').nth(1);
         word.and_then(|word| word.parse().ok()).unwrap_or(0)
     }
 
     /// The body as JSON; `null` where it is none.
-    pub(super) fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
 
     /// All of it as it is sent, with the length of its body.
-    pub(super) fn bytes(&self) -> Vec<u8> {
+    pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut bytes = format!("{}\r\n", self.start);
         for (name, value) in &self.headers {
             let own = ["content-length", "transfer-encoding", "connection", "keep-alive"];
@@ -74,7 +74,7 @@ impl Message {
     }
 
     /// Sends it to `address` as a request and reads the answer.
-    pub(super) fn send(&self, address: &str) -> Result<Self> {
+    pub(crate) fn send(&self, address: &str) -> Result<Self> {
         let mut stream =
             TcpStream::connect(address).with_context(|| format!("cannot connect to {address}"))?;
         stream.set_read_timeout(Some(READ_TIMEOUT))?;
@@ -142,32 +142,32 @@ fn read_body(message: &Message, reader: &mut impl BufRead) -> Result<Vec<u8>> {
 
 /// A server with the headers that every request to it carries.
 #[derive(Clone, Debug)]
-pub(super) struct HttpClient {
+pub(crate) struct HttpClient {
     /// `http://host:port`, without a slash at its end.
-    pub(super) url: String,
-    pub(super) headers: Vec<(String, String)>,
+    pub(crate) url: String,
+    pub(crate) headers: Vec<(String, String)>,
 }
 
 impl HttpClient {
-    pub(super) fn new(url: impl Into<String>) -> Self {
+    pub(crate) fn new(url: impl Into<String>) -> Self {
         Self {
             url: url.into(),
             headers: Vec::new(),
         }
     }
 
-    pub(super) fn with(mut self, name: &str, value: impl Into<String>) -> Self {
+    pub(crate) fn with(mut self, name: &str, value: impl Into<String>) -> Self {
         self.headers.push((name.to_owned(), value.into()));
         self
     }
 
     /// Host and port.
-    pub(super) fn address(&self) -> &str {
+    pub(crate) fn address(&self) -> &str {
         self.url.trim_start_matches("http://")
     }
 
     /// Sends a request and returns any answer.
-    pub(super) fn request(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Message> {
+    pub(crate) fn request(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Message> {
         let mut message = Message {
             start: format!("{method} {path} HTTP/1.1"),
             headers: self.headers.clone(),
@@ -186,7 +186,7 @@ impl HttpClient {
     }
 
     /// Sends a request and returns the body of a 2xx answer.
-    pub(super) fn json(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Value> {
+    pub(crate) fn json(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Value> {
         let answer = self.request(method, path, body)?;
         if !(200..300).contains(&answer.status()) {
             let said = String::from_utf8_lossy(&answer.body);
@@ -199,11 +199,11 @@ impl HttpClient {
         Ok(answer.json())
     }
 
-    pub(super) fn get(&self, path: &str) -> Result<Value> {
+    pub(crate) fn get(&self, path: &str) -> Result<Value> {
         self.json("GET", path, None)
     }
 
-    pub(super) fn post(&self, path: &str, body: &Value) -> Result<Value> {
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Result<Value> {
         self.json("POST", path, Some(body))
     }
 }

@@ -20,7 +20,7 @@ use super::http::HttpClient;
 const START_TIMEOUT: Duration = Duration::from_secs(180);
 
 /// Creates the folder of a peer.
-pub(super) fn peer_folder(name: &str) -> Result<PathBuf> {
+pub(crate) fn peer_folder(name: &str) -> Result<PathBuf> {
     let folder = std::path::absolute(xtask::target())?
         .join("peers/publish")
         .join(name);
@@ -29,7 +29,7 @@ pub(super) fn peer_folder(name: &str) -> Result<PathBuf> {
 }
 
 /// Creates a folder, or empties it.
-pub(super) fn empty_folder(folder: PathBuf) -> Result<PathBuf> {
+pub(crate) fn empty_folder(folder: PathBuf) -> Result<PathBuf> {
     if folder.exists() {
         fs::remove_dir_all(&folder)?;
     }

@@ -14,13 +14,13 @@ struct StepResult {
 
 /// The table of all results.
 #[derive(Debug, Default)]
-pub(super) struct StepResults {
+pub(crate) struct StepResults {
     rows: Vec<StepResult>,
 }
 
 impl StepResults {
     /// Adds and prints the result of one step.
-    pub(super) fn add(&mut self, cms: &'static str, what: impl Into<String>, outcome: Result<String>) {
+    pub(crate) fn add(&mut self, cms: &'static str, what: impl Into<String>, outcome: Result<String>) {
         let (said, fault) = match outcome {
             Ok(said) => (said, None),
             Err(error) => (String::new(), Some(format!("{error:#}"))),
@@ -36,7 +36,7 @@ impl StepResults {
     }
 
     /// Fails if a step failed.
-    pub(super) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         let faults = self.rows.iter().filter(|row| row.fault.is_some()).count();
         ensure!(
             faults == 0,

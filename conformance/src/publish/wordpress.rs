@@ -46,17 +46,22 @@ const MODULES: [(&str, &str); 8] = [
 const POSTS: &str = "/wp-json/wp/v2/posts";
 const USERS: &str = "/wp-json/wp/v2/users";
 
-pub(super) struct WordPress {
+pub(crate) struct WordPress {
     name: &'static str,
+    /// Folder of the program.
+    root: PathBuf,
+    /// Folder of the site.
+    own: PathBuf,
+    port: u16,
     site: HttpClient,
     editor: String,
     password: String,
     uuid: String,
-    _running: Running,
+    running: Option<Running>,
 }
 
 impl WordPress {
-    pub(super) fn start(name: &'static str, marker: bool) -> Result<Self> {
+    pub(crate) fn start(name: &'static str, marker: bool) -> Result<Self> {
         let root = install()?;
         let own = empty_folder(peer_folder("wordpress")?.join(name))?;
         fs::create_dir(own.join("mu-plugins"))?;
@@ -68,15 +73,8 @@ impl WordPress {
             )?;
         }
         let port = free_port()?;
-        let set = |command: &mut Command| {
-            command
-                .current_dir(&root)
-                .env("PEER_FOLDER", &own)
-                .env("PEER_PORT", port.to_string())
-                .env("PHP_CLI_SERVER_WORKERS", "3");
-        };
         let mut setup = program("php", None);
-        set(setup.arg("setup.php"));
+        set_site(setup.arg("setup.php"), &root, &own, port);
         let output = setup.output()?;
         let said = String::from_utf8_lossy(&output.stdout);
         let users: Value = serde_json::from_str(said.trim().lines().last().unwrap_or_default())
@@ -84,18 +82,41 @@ impl WordPress {
         let url = format!("http://127.0.0.1:{port}");
         let basic = BASE64_STANDARD.encode(format!("admin:{}", text(&users, "/adminPassword")?));
         let site = HttpClient::new(&url).with("Authorization", format!("Basic {basic}"));
-        // a signal to the server does not reach its workers; `timeout` hands it to all of them
-        let mut server = program("timeout", None);
-        set(server.args(["0", "php", "-S", &format!("127.0.0.1:{port}"), "router.php"]));
-        let running = start_cms(name, &mut server, &own.join("server.log"), &site, "/wp-json/")?;
-        Ok(Self {
+        let mut wordpress = Self {
             name,
+            root,
+            own,
+            port,
             site,
             editor: scalar(&users, "/editor"),
             password: text(&users, "/editorPassword")?,
             uuid: text(&users, "/editorUuid")?,
-            _running: running,
-        })
+            running: None,
+        };
+        wordpress.resume()?;
+        Ok(wordpress)
+    }
+
+    /// Ends the web server; the site keeps what it has.
+    pub(crate) fn stop(&mut self) {
+        self.running = None;
+    }
+
+    /// Starts the web server at the same address.
+    pub(crate) fn resume(&mut self) -> Result<()> {
+        // a signal to the server does not reach its workers; `timeout` hands it to all of them
+        let mut server = program("timeout", None);
+        server.args([
+            "0",
+            "php",
+            "-S",
+            &format!("127.0.0.1:{}", self.port),
+            "router.php",
+        ]);
+        set_site(&mut server, &self.root, &self.own, self.port);
+        let log = self.own.join("server.log");
+        self.running = Some(start_cms(self.name, &mut server, &log, &self.site, "/wp-json/")?);
+        Ok(())
     }
 
     fn list_all(&self, path: &str) -> Result<Vec<Value>> {
@@ -217,6 +238,15 @@ impl Cms for WordPress {
     fn allow_writing(&self) -> Result<()> {
         self.set_role("editor")
     }
+}
+
+/// Tells a command of PHP which site it serves.
+fn set_site(command: &mut Command, root: &Path, own: &Path, port: u16) {
+    command
+        .current_dir(root)
+        .env("PEER_FOLDER", own)
+        .env("PEER_PORT", port.to_string())
+        .env("PHP_CLI_SERVER_WORKERS", "3");
 }
 
 /// Folder of the program, the same for all sites.

@@ -3,6 +3,8 @@
 //! A slot is known by its local date, so that no date has two, whatever happens to the clock or the zone. Distances are
 //! counted in calendar days, never in multiples of 24 hours.
 
+use std::ops::Range;
+
 use jiff::{
     Span, Timestamp,
     civil::{Date, Time},
@@ -128,6 +130,15 @@ impl SlotRule {
         at.map_or(slot.at, |at| {
             Instant::from_millis(at.timestamp().as_millisecond())
         })
+    }
+
+    /// Returns the times from the beginning of a local date to its end.
+    pub fn day(&self, date: Date) -> Option<Range<Instant>> {
+        let begin = |date: Date| {
+            let zoned = date.to_zoned(self.zone.clone()).ok()?;
+            Some(Instant::from_millis(zoned.timestamp().as_millisecond()))
+        };
+        Some(begin(date)?..begin(date.tomorrow().ok()?)?)
     }
 
     /// Returns the local date of a point in time.

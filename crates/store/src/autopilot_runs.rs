@@ -1,5 +1,7 @@
 //! Runs of the autopilot: one for each slot.
 
+use std::ops::Range;
+
 use jiff::civil::Date;
 use searchwright_contract::{
     Instant,
@@ -231,20 +233,25 @@ pub async fn look_again(tx: &mut Tx, scope: ProjectScope) -> Result<()> {
     Ok(())
 }
 
-/// Returns whether another run has published, or is publishing, on a local date.
+/// Returns whether another run has published, or is publishing, on a local date: its own one, or that on which its post really went
+/// live. `day` is the date from its beginning to its end.
 pub async fn has_publication_on(
     tx: &mut Tx,
     scope: ProjectScope,
     date: Date,
+    day: Range<Instant>,
     except: AutopilotRunId,
 ) -> Result<bool> {
     sql(
-        "SELECT EXISTS (SELECT 1 FROM autopilot_runs WHERE project_id = $1 AND local_date = $2 AND id <> $3
-           AND outcome IN ('published', 'publishing'))",
+        "SELECT EXISTS (SELECT 1 FROM autopilot_runs r LEFT JOIN posts p ON p.project_id = r.project_id AND p.id = r.post_id
+           WHERE r.project_id = $1 AND r.id <> $3
+           AND ((r.local_date = $2 AND r.outcome IN ('published', 'publishing')) OR (p.published_at >= $4 AND p.published_at < $5)))",
     )
     .bind(scope.project())
     .bind(date.to_string())
     .bind(except)
+    .bind(day.start)
+    .bind(day.end)
     .fetch_one(tx, |c| c.take())
     .await
 }

@@ -129,6 +129,12 @@ impl RunStep<'_> {
             PostStatus::Queued | PostStatus::Generating => Ok(()),
             PostStatus::Publishing => {
                 run.outcome = AutopilotOutcome::Publishing;
+                run.detail = publications::list_of_post(tx, self.scope, summary.id)
+                    .await?
+                    .into_iter()
+                    .filter(|publication| publication.state == PublicationState::Pending)
+                    .find_map(|publication| publication.last_error)
+                    .map(|error| format!("{}: {}; it is tried again", error.code, error.detail));
                 Ok(())
             }
             PostStatus::Failed => {

@@ -106,6 +106,7 @@ impl DuePost<'_> {
             return back(why);
         }
         let today = state.rule.local_date(now);
+        let day = state.rule.day(today).unwrap_or(now..now);
         let limit = u64::from(state.monthly_limit(tx, scope, now).await?);
         let (after, why) = if count_month(tx, scope, today).await?.published >= limit {
             pause::pause(engine, tx, scope, PauseReason::MonthlyCap, now).await?;
@@ -114,7 +115,7 @@ impl DuePost<'_> {
                 end,
                 "the posts of the month are used up: it is published in the next one",
             )
-        } else if autopilot_runs::has_publication_on(tx, scope, today, run.id).await? {
+        } else if autopilot_runs::has_publication_on(tx, scope, today, day, run.id).await? {
             (
                 now,
                 "another post was published on this day: it is published at the next slot",

@@ -209,6 +209,7 @@ pub(crate) async fn publish(
         recreate: false,
         at: (connection.id, connection.provider),
         from: PostStatus::Published,
+        is_scheduled: true,
     };
     begin_attempt(engine, tx, scope, &mut live, &order, now).await?;
     let written = posts::update(tx, scope, &live, now).await?;

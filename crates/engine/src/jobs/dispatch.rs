@@ -30,7 +30,10 @@ pub(super) async fn run(job: JobContext) -> Result<serde_json::Value, JobError> 
         Job::TrackPrompts { run_id, .. } => track_prompts::run(job, run_id).await,
         Job::AnalyzeAnswers => answer_analysis::run(job).await,
         Job::GeneratePost { order } => generate_post::run(job, order).await,
-        Job::PublishPost { attempt_id } => publish::run(job, attempt_id).await,
+        Job::PublishPost {
+            attempt_id,
+            is_scheduled,
+        } => publish::run(job, attempt_id, is_scheduled).await,
         Job::VerifyPublication {
             post_id,
             connection_id,
@@ -65,7 +68,7 @@ pub(super) async fn clean_up(
         Job::GeneratePost { order } if !succeeded => {
             generate_post::abort(tx, leased, order, end, event, now).await?;
         }
-        Job::PublishPost { attempt_id } if !succeeded => {
+        Job::PublishPost { attempt_id, .. } if !succeeded => {
             publish::abort(tx, leased, *attempt_id, end, event, now).await?;
         }
         _ => {}

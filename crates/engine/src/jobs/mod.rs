@@ -82,6 +82,9 @@ pub enum Job {
     PublishPost {
         /// The attempt.
         attempt_id: AttemptId,
+        /// It was begun by a schedule: nobody waits for it, and an outage of the provider is waited out.
+        #[serde(default)]
+        is_scheduled: bool,
     },
     /// Look at the page of a post that was published.
     VerifyPublication {

@@ -51,6 +51,11 @@ const MAX_ATTEMPTS: i64 = 4;
 const FRESH: Duration = Duration::from_secs(15);
 /// Milliseconds until the first repeat.
 const FIRST_RETRY_MILLIS: i64 = 5_000;
+/// Milliseconds for which a scheduled post waits for a provider that is down: less than from one slot of a daily schedule to the
+/// next, on a day with 23 hours too.
+const OUTAGE_MILLIS: i64 = 20 * 3_600_000;
+/// Shortest and longest time between two tries meanwhile.
+const OUTAGE_WAITS_MILLIS: (i64, i64) = (10_000, 900_000);
 
 /// Stored state that a step works on.
 struct View {
@@ -58,6 +63,8 @@ struct View {
     published: Published,
     post: Post,
     connection: Option<integrations::IntegrationRecord>,
+    /// Whether a schedule began it.
+    is_scheduled: bool,
 }
 
 /// Opens the publisher of a stored connection.
@@ -145,16 +152,21 @@ pub(crate) async fn record_outcome(
 }
 
 /// Runs an attempt, or resumes it.
-pub(super) async fn run(job: JobContext, attempt_id: AttemptId) -> Result<Value, JobError> {
+pub(super) async fn run(
+    job: JobContext,
+    attempt_id: AttemptId,
+    is_scheduled: bool,
+) -> Result<Value, JobError> {
     let interrupted = job.clone();
     tokio::select! {
         reason = interrupted.interrupted() => Err(reason),
-        done = carry_out(&job, attempt_id) => done,
+        done = carry_out(&job, attempt_id, is_scheduled) => done,
     }
 }
 
-async fn carry_out(job: &JobContext, attempt_id: AttemptId) -> Result<Value, JobError> {
+async fn carry_out(job: &JobContext, attempt_id: AttemptId, is_scheduled: bool) -> Result<Value, JobError> {
     let mut view = load(job, attempt_id).await?;
+    view.is_scheduled = is_scheduled;
     if view.attempt.finished_at.is_some() || view.attempt.job != job.leased.id {
         return Ok(result(&view));
     }
@@ -346,6 +358,7 @@ async fn load(job: &JobContext, attempt_id: AttemptId) -> Result<View, JobError>
         published,
         post: record.post,
         connection,
+        is_scheduled: false,
     })
 }
 

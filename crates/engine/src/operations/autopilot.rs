@@ -9,10 +9,14 @@ use searchwright_contract::{
         Autopilot, AutopilotMode, AutopilotOutcome, AutopilotRun, GetAutopilot, ListAutopilotRuns,
         PreviewAutopilot, PreviewSlot, SlotPreview, UpdateAutopilot, Weekday,
     },
-    ids::AutopilotRunId,
+    ids::{AutopilotRunId, JobId},
+    jobs::JobStatus,
     posts::PostStatus,
 };
-use searchwright_store::{Tx, autopilot, autopilot_runs, keywords, posts, projects, schedules};
+use searchwright_store::{
+    Tx, access::ProjectScope, autopilot, autopilot_runs, jobs, keywords, posts, projects, publications,
+    schedules,
+};
 
 use super::items::{changed_meanwhile, refuse};
 use crate::{
@@ -287,6 +291,12 @@ async fn cancel_runs(call: &Call, tx: &mut Tx) -> Result<()> {
             let mut record = posts::get(tx, scope, post).await?;
             let old = record.post.summary.clone();
             match old.status {
+                // it waits for a provider that is down
+                PostStatus::Publishing if is_nothing_sent(tx, scope, record.job).await? => {
+                    if let Some(job) = record.job {
+                        super::jobs::cancel(call, tx, job).await?;
+                    }
+                }
                 // it is at the provider, or on its way there
                 PostStatus::Publishing | PostStatus::Published => continue,
                 PostStatus::Queued | PostStatus::Generating => {
@@ -308,6 +318,14 @@ async fn cancel_runs(call: &Call, tx: &mut Tx) -> Result<()> {
         autopilot_runs::update(tx, scope, &run).await?;
     }
     Ok(())
+}
+
+/// Returns whether the publication of a job waits for its next try, with nothing sent yet.
+async fn is_nothing_sent(tx: &mut Tx, scope: ProjectScope, job: Option<JobId>) -> Result<bool> {
+    let Some(job) = job else { return Ok(false) };
+    let is_queued = jobs::get(tx, scope, job).await?.status == JobStatus::Queued;
+    let attempt = publications::find_open_attempt_of_job(tx, scope, job).await?;
+    Ok(is_queued && attempt.is_some_and(|attempt| attempt.sent.is_none()))
 }
 
 fn preview_slot(slot: &Slot) -> PreviewSlot {

@@ -144,6 +144,7 @@ impl Handle<PublishPost> for Engine {
             recreate,
             at: (connection.id, connection.provider),
             from: old.summary.status,
+            is_scheduled: false,
         };
         let job = begin_attempt(&call.engine, tx, scope, &mut record, &order, call.now).await?;
         let post = write(call, tx, record, &old).await?;
@@ -194,6 +195,7 @@ async fn look_again(
         record.job = Some(attempt.job);
         let again = Job::PublishPost {
             attempt_id: attempt.id,
+            is_scheduled: false,
         };
         again.enqueue(tx, scope, attempt.job, job.links, call.now).await?
     };
@@ -277,6 +279,7 @@ pub(super) async fn unpublish(
         recreate: false,
         at: (connection.id, connection.provider),
         from: PostStatus::Draft,
+        is_scheduled: false,
     };
     let job = begin_attempt(&call.engine, tx, scope, &mut record, &order, call.now).await?;
     let post: Post = write(call, tx, record, &old).await?;

@@ -34,6 +34,8 @@ pub(crate) struct AttemptOrder {
     pub at: (ConnectionId, Provider),
     /// The status the post goes back to where nothing becomes live.
     pub from: PostStatus,
+    /// A schedule begins it, and nobody waits for its outcome.
+    pub is_scheduled: bool,
 }
 
 /// Begins an attempt: the post, the publication and the attempt change, and the job is queued, in one transaction.
@@ -51,7 +53,10 @@ pub(crate) async fn begin_attempt(
         "post".to_owned(),
         format!("/projects/{}/posts/{post}", scope.project()),
     )]);
-    let job = Job::PublishPost { attempt_id };
+    let job = Job::PublishPost {
+        attempt_id,
+        is_scheduled: order.is_scheduled,
+    };
     let job = job.enqueue(tx, scope, job_id, links, now).await?;
     let mut attempt = PublicationAttempt {
         id: attempt_id,

@@ -105,6 +105,7 @@ async fn publish_due(
                 } else {
                     PostStatus::Draft
                 },
+                is_scheduled: true,
             };
             begin_attempt(engine, tx, scope, &mut record, &order, now).await?;
             record.post.summary.scheduled_at = None;

@@ -8,7 +8,8 @@ use searchwright_store::integrations;
 use serde_json::Value;
 
 use super::{
-    CREATE, FIRST_RETRY_MILLIS, LOOKUP_WAITS_MILLIS, MAX_ATTEMPTS, MISSED_FOR, MISSES, View, error,
+    CREATE, FIRST_RETRY_MILLIS, LOOKUP_WAITS_MILLIS, MAX_ATTEMPTS, MISSED_FOR, MISSES, OUTAGE_MILLIS,
+    OUTAGE_WAITS_MILLIS, View, error,
     outcome::{failed, refused},
     problem, record_outcome, save,
 };
@@ -59,16 +60,30 @@ pub(super) async fn troubled(
         }
         Trouble::NotNow { after, .. } => {
             let waited = now.millis() - view.attempt.created_at.millis();
-            if job.leased.attempt >= MAX_ATTEMPTS || waited > MAX_PATIENCE {
+            let is_over = if view.is_scheduled {
+                waited >= OUTAGE_MILLIS
+            } else {
+                job.leased.attempt >= MAX_ATTEMPTS || waited > MAX_PATIENCE
+            };
+            if is_over {
                 return refused(job, view, trouble).await;
             }
-            let wait = after.map_or_else(|| job.backoff(FIRST_RETRY_MILLIS), asked);
+            let wait = match after {
+                Some(after) => asked(*after),
+                None if view.is_scheduled => {
+                    // ever longer, so that a provider that comes back is not met by many posts at once
+                    let (shortest, longest) = OUTAGE_WAITS_MILLIS;
+                    (waited / 2).clamp(shortest, longest)
+                }
+                None => job.backoff(FIRST_RETRY_MILLIS),
+            };
             view.attempt.state = PublicationState::Pending;
             view.attempt.next_check_at = Some(now.plus_millis(wait));
             save(job, &view).await?;
-            Err(match after {
-                Some(_) => JobError::Wait(wait),
-                None => JobError::Retry(FIRST_RETRY_MILLIS),
+            Err(if after.is_some() || view.is_scheduled {
+                JobError::Wait(wait)
+            } else {
+                JobError::Retry(FIRST_RETRY_MILLIS)
             })
         }
         Trouble::Refused { .. } => refused(job, view, trouble).await,
