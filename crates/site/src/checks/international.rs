@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use searchwright_text::successor;
 use serde_json::{Value, json};
 
 use super::{
@@ -36,7 +37,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Browsers, screen readers and search engines ignore it.",
         recommendation: "Use a language tag such as en, de-AT or zh-Hant.",
         source: "https://www.rfc-editor.org/info/bcp47",
-        changed_in: [2, 2, 0],
+        changed_in: [2, 5, 0],
         ..Check::warning(International, Test::Html(lang_invalid))
     },
     Check {
@@ -46,7 +47,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines ignore this alternate.",
         recommendation: "Correct the code.",
         source: HREFLANG,
-        changed_in: [2, 3, 0],
+        changed_in: [2, 5, 0],
         ..Check::error(International, Test::Html(invalid_code))
     },
     Check {
@@ -88,7 +89,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines cannot tell which annotation is right.",
         recommendation: "Use one URL for each hreflang code.",
         source: HREFLANG,
-        changed_in: [2, 3, 0],
+        changed_in: [2, 5, 0],
         ..Check::warning(International, Test::Html(conflict))
     },
     Check {
@@ -146,7 +147,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "One of the two is wrong, and users may get a page that they cannot read.",
         recommendation: "Make the hreflang code and the lang attribute match.",
         source: HREFLANG,
-        changed_in: [2, 3, 0],
+        changed_in: [2, 5, 0],
         ..Check::warning(International, Test::Html(lang_mismatch))
     },
 ];
@@ -339,15 +340,17 @@ fn lang_mismatch(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     list("alternates", differs)
 }
 
-/// Returns the ISO 639-3 macrolanguage of Norwegian Bokmål and Nynorsk; other languages are returned unchanged.
+/// Returns the ISO 639-3 macrolanguage of Norwegian Bokmål and Nynorsk, and the successor of a withdrawn code; other
+/// languages are returned unchanged.
 fn macrolanguage(language: &str) -> &str {
     match language {
         "nb" | "nn" => "no",
-        other => other,
+        other => successor(other),
     }
 }
 
 /// Whether two codes are the same language, or one is the macrolanguage of the other.
 fn is_same_language(a: &str, b: &str) -> bool {
+    let (a, b) = (successor(a), successor(b));
     a == b || a == macrolanguage(b) || b == macrolanguage(a)
 }

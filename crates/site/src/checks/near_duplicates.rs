@@ -54,7 +54,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Browsers offer the wrong translation, and screen readers use the wrong pronunciation.",
         recommendation: "Set lang on the <html> element to the language of the text.",
         source: "https://www.w3.org/International/questions/qa-html-language-declarations",
-        changed_in: [2, 2, 0],
+        changed_in: [2, 5, 0],
         ..Check::notice(International, Test::Html(language))
     },
 ];

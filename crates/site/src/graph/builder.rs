@@ -3,7 +3,7 @@
 
 use std::panic::resume_unwind;
 
-use searchwright_text::{folded_hash, minhash::Sketch};
+use searchwright_text::{folded_hash, minhash::Sketch, primary};
 
 use super::{
     Home, PageFlags, SiteGraph, State,
@@ -323,7 +323,6 @@ fn share(percent: u32) -> f64 {
 
 /// Returns the primary language of a language tag if it has two letters.
 fn language(tag: &str) -> Option<[u8; 2]> {
-    let code: [u8; 2] = tag.split(['-', '_']).next()?.as_bytes().try_into().ok()?;
-    let code = code.map(|b| b.to_ascii_lowercase());
+    let code: [u8; 2] = primary(tag).as_bytes().try_into().ok()?;
     code.iter().all(u8::is_ascii_lowercase).then_some(code)
 }

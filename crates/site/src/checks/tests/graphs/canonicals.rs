@@ -292,6 +292,24 @@ pub(super) fn alternates() -> Vec<Case> {
             |w| w.page("/x", "<html lang=nb>").page("/y", "<html lang=nb>"),
             |w| w.page("/x", "<html lang=nb>").page("/y", "<html lang=no>"),
         ),
+        // withdrawn codes mean the same languages
+        to(
+            "hreflang-lang-mismatch",
+            "<link rel=alternate hreflang=he href=/x><link rel=alternate hreflang=in href=/y>",
+            |w| w.page("/x", "<html lang=iw>").page("/y", "<html lang=jw>"),
+            |w| w.page("/x", "<html lang=iw>").page("/y", "<html lang=id-ID>"),
+        ),
+        Case {
+            id: "hreflang-conflict",
+            bad: World::new().page(
+                "/p",
+                "<link rel=alternate hreflang=iw href=/x><link rel=alternate hreflang=yi href=/x>",
+            ),
+            good: World::new().page(
+                "/p",
+                "<link rel=alternate hreflang=iw href=/x><link rel=alternate hreflang=he href=/x>",
+            ),
+        },
         case(
             "hreflang-not-indexable",
             |w| w.page("/x", "<link rel=canonical href=/y>"),
