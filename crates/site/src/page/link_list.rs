@@ -20,6 +20,8 @@ pub const LINK_OTHER_SCHEME: u8 = 4;
 pub const LINK_FRAGMENT: u8 = 8;
 /// The whole text of the link is program text.
 pub const LINK_CODE: u8 = 16;
+/// The link is hidden at least from assistive technology.
+pub const LINK_CONCEALED: u8 = 64;
 /// Flag of the last link kept: further links were left out that may have other targets.
 const LINK_LAST: u8 = 32;
 

@@ -36,6 +36,11 @@ impl<'u> Resolver<'u> {
         }
     }
 
+    /// Returns the id of the page.
+    pub fn own(&self) -> UrlId {
+        self.own
+    }
+
     /// Applies a `<base href>`; one that is not http(s) has no effect.
     pub fn rebase(&mut self, href: &str) {
         let Ok(base) = self.page.join(href) else { return };

@@ -122,6 +122,16 @@ impl TextCollector {
         text.strip_suffix(' ').unwrap_or(text)
     }
 
+    /// Returns the text between two marks.
+    pub fn between(&self, start: usize, end: usize) -> &str {
+        self.text.get(start..end).unwrap_or_default()
+    }
+
+    /// Whether program text ended since a mark.
+    pub fn has_code_since(&self, mark: usize) -> bool {
+        self.code.last().is_some_and(|(start, _)| *start >= mark)
+    }
+
     /// Records program text that began at a mark and has ended.
     pub fn code_since(&mut self, mark: usize) {
         if self.code.len() < MAX_CODE {
