@@ -15,7 +15,7 @@ use super::{
 use crate::{
     fetch::{Cut, FetchError},
     graph::PageFlags,
-    page::{HtmlFacts, Outcome, UrlId},
+    page::{HtmlFacts, Outcome, UrlId, is_reserved},
 };
 
 /// Maximum number of sample URLs of a trap.
@@ -32,6 +32,7 @@ pub(super) const CHECKS: &[Check] = &[
         recommendation: "Restore the page, redirect it with a 301 to the closest match, or remove the links to it.",
         source: STATUS,
         finds_missing_pages: true,
+        changed_in: [2, 5, 0],
         ..Check::error(Crawlability, Test::Url(http_4xx))
     },
     Check {
@@ -140,8 +141,11 @@ pub(super) const CHECKS: &[Check] = &[
     },
 ];
 
-/// Whether a page of the site links to the page, or a sitemap lists it.
+/// Whether a page of the site links to the page, or a sitemap lists it, and the site itself answers for it.
 fn is_wanted(page: &Page<'_>) -> bool {
+    if is_reserved(page.path()) {
+        return false;
+    }
     page.index().has(page.id(), PageFlags::IN_SITEMAP) || is_linked(page)
 }
 

@@ -33,6 +33,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Visitors who follow the link reach an error page and leave, and crawl budget is wasted.",
         recommendation: "Correct or remove the link, or restore the page it points to.",
         source: "https://developers.google.com/search/docs/crawling-indexing/http-network-errors",
+        changed_in: [2, 5, 0],
         ..Check::error(Links, Test::Html(broken))
     },
     Check {

@@ -67,6 +67,16 @@ pub(super) fn duplicates() -> Vec<Case> {
                 .page("/p/", TEXT),
             good: slash(TEXT),
         },
+        // Cloudflare writes mail addresses as such links
+        Case {
+            id: "broken-internal-link",
+            bad: World::new()
+                .page("/p", "<a href=/cdn/l/email-protection>x</a>")
+                .answer("/cdn/l/email-protection", 404, &[], ""),
+            good: World::new()
+                .page("/p", "<a href=/cdn-cgi/l/email-protection#a1b2>x</a>")
+                .answer("/cdn-cgi/l/email-protection", 404, &[], ""),
+        },
         Case {
             id: "soft-404",
             bad: World::new()
