@@ -6,7 +6,9 @@ use memchr::memchr2_iter;
 use searchwright_text::{self as text, WordCount, count_words, minhash::Sketch};
 
 use super::{
-    HtmlFacts, Limits, density, language, markup_mismatch::unseen, placeholders::VisibleText, readability,
+    HtmlFacts, Limits, density, language,
+    markup_mismatch::{digit, unseen},
+    placeholders::VisibleText, readability,
 };
 use crate::html::tags::Tag;
 
@@ -21,8 +23,6 @@ const AROUND: u8 = 16;
 
 /// Maximum number of bytes of a document for which space is reserved up front.
 const MAX_RESERVED: usize = 256 << 10;
-/// Maximum number of ranges of program text; a page with more is about programs.
-const MAX_CODE: usize = 1_000;
 /// Minimum number of words of a text that is compared with others.
 const MIN_SKETCHED: u32 = 50;
 /// Number of characters of the main text kept as evidence.
@@ -39,6 +39,10 @@ pub(super) struct TextCollector {
     /// Boundaries of blocks, ascending.
     breaks: Vec<usize>,
     code: Vec<(usize, usize)>,
+    /// Ranges of quoted text.
+    quotes: Vec<(usize, usize)>,
+    /// Positions at which two elements meet between digits, as in `12<sup>99</sup>`.
+    seams: Vec<usize>,
     /// Ranges of program text that forms a block of its own.
     listings: Vec<(usize, usize)>,
     /// Ranges of link texts outside landmarks.
@@ -61,6 +65,8 @@ impl TextCollector {
             mut parts,
             mut breaks,
             mut code,
+            mut quotes,
+            mut seams,
             mut listings,
             mut links,
             main,
@@ -73,6 +79,8 @@ impl TextCollector {
         parts.clear();
         breaks.clear();
         code.clear();
+        quotes.clear();
+        seams.clear();
         listings.clear();
         links.clear();
         Self {
@@ -81,6 +89,8 @@ impl TextCollector {
             place: 0,
             breaks,
             code,
+            quotes,
+            seams,
             listings,
             links,
             main,
@@ -92,6 +102,10 @@ impl TextCollector {
     pub fn push(&mut self, text: &str) {
         if self.parts.last().map(|part| part.1) != Some(self.place) {
             self.parts.push((self.text.len(), self.place));
+        }
+        let meets = |c: Option<char>| c.is_some_and(|c| digit(c).is_some());
+        if meets(text.chars().next()) && meets(self.text.chars().next_back()) {
+            self.seams.push(self.text.len());
         }
         text::fold_into(&mut self.text, text);
     }
@@ -134,9 +148,12 @@ impl TextCollector {
 
     /// Records program text that began at a mark and has ended.
     pub fn code_since(&mut self, mark: usize) {
-        if self.code.len() < MAX_CODE {
-            self.code.push((mark, self.text.len()));
-        }
+        self.code.push((mark, self.text.len()));
+    }
+
+    /// Records quoted text that began at a mark and has ended.
+    pub fn quote_since(&mut self, mark: usize) {
+        self.quotes.push((mark, self.text.len()));
     }
 
     /// Records a program listing that began at a mark and has ended.
@@ -233,6 +250,7 @@ impl TextCollector {
             all: &self.text,
             around: &self.around(is_main),
             code: &self.code,
+            quotes: &self.quotes,
         };
         facts.placeholders = visible.placeholders();
         let main = Sketch::scan(&folded);
@@ -243,7 +261,7 @@ impl TextCollector {
             facts.sketch = main.sketch;
         }
         if facts.words >= MIN_SKETCHED && (!facts.json_ld.is_empty() || facts.objects.is_some()) {
-            facts.unseen = unseen(facts, &folded, &self.text);
+            facts.unseen = unseen(facts, &folded, &self.text, &self.seams);
         }
         if let Some(lang) = &facts.lang {
             facts.hard = readability::hard(lang, &lines);
