@@ -59,6 +59,8 @@ pub(super) struct Reader<'a, 'u> {
     /// End of the last heading's text, until the text below it is counted.
     answer_from: Option<usize>,
     code: Option<usize>,
+    /// Start of the text of the outermost quotation.
+    quote: Option<usize>,
     /// Depth of the element whose text is excluded from snippets.
     nosnippet: Option<usize>,
     /// Depth of the element with the role `main`.
@@ -114,6 +116,7 @@ impl<'a, 'u> Reader<'a, 'u> {
             paragraph: None,
             answer_from: None,
             code: None,
+            quote: None,
             nosnippet: None,
             main_role: None,
             unheard: None,
@@ -301,7 +304,11 @@ impl<'a, 'u> Reader<'a, 'u> {
                 self.enter();
             }
             Tag::P => self.paragraph = Some(self.prose.mark()),
-            Tag::Code | Tag::Pre | Tag::Samp | Tag::Kbd => {
+            Tag::Blockquote | Tag::Q => {
+                let mark = self.prose.mark();
+                self.quote.get_or_insert(mark);
+            }
+            Tag::Code | Tag::Pre | Tag::Samp | Tag::Kbd | Tag::Tt | Tag::Var => {
                 let mark = self.prose.mark();
                 self.code.get_or_insert(mark);
             }

@@ -16,6 +16,9 @@ const ANCHOR: usize = 80;
 /// Number of h1s kept even when the list is full, because they state the topic of the page.
 const H1S: usize = 5;
 
+/// Elements whose text is program text.
+const CODE: [Tag; 6] = [Tag::Code, Tag::Pre, Tag::Samp, Tag::Kbd, Tag::Tt, Tag::Var];
+
 /// A link that is still open.
 pub(in crate::page) struct OpenLink {
     /// Index in the list; `None` beyond the limit.
@@ -82,8 +85,14 @@ impl Reader<'_, '_> {
                 self.prose.boundary();
                 self.enter();
             }
-            Tag::Code | Tag::Pre | Tag::Samp | Tag::Kbd => {
-                let open = [Tag::Code, Tag::Pre, Tag::Samp, Tag::Kbd]
+            Tag::Blockquote | Tag::Q => {
+                let open = self.open.has(Tag::Blockquote) || self.open.has(Tag::Q);
+                if let Some(mark) = self.quote.take_if(|_| !open) {
+                    self.prose.quote_since(mark);
+                }
+            }
+            Tag::Code | Tag::Pre | Tag::Samp | Tag::Kbd | Tag::Tt | Tag::Var => {
+                let open = CODE
                     .iter()
                     .any(|tag| self.open.has(*tag));
                 if let Some(mark) = self.code.take_if(|_| !open) {

@@ -1,5 +1,7 @@
 //! Names by `aria-labelledby`: the texts of other elements, which may come later.
 
+use std::borrow::Cow;
+
 use hashbrown::HashMap;
 use searchwright_text as text;
 
@@ -24,12 +26,22 @@ pub(super) enum Labelled {
     Heading(usize),
 }
 
+/// Maximum number of elements that name others and are open at the same time.
+const OPEN: usize = 8;
+
 /// Text of an element that names others.
 #[derive(Default)]
 struct LabelText {
     text: String,
-    /// Name of the element and number of elements of that name open in it, while it is open.
-    open: Option<(String, usize)>,
+    seen: bool,
+}
+
+/// An element that names others, while it is open.
+struct OpenLabel {
+    id: String,
+    name: String,
+    /// Number of open elements of its name, itself included.
+    depth: usize,
 }
 
 impl Reader<'_, '_> {
@@ -76,47 +88,60 @@ impl Reader<'_, '_> {
 
 /// Collects the texts of the elements with these ids, alternative texts of images included.
 fn collect(html: &str, texts: &mut HashMap<String, LabelText>) {
+    let mut open: Vec<OpenLabel> = Vec::new();
     let mut tokens = Tokenizer::new(html);
     while let Some(token) = tokens.next() {
         match token {
             Token::Start(start) => {
                 let attributes = Attributes(tokens.attributes());
-                let alt = ["alt", "aria-label"].into_iter().find_map(|name| attributes.get(name));
-                for label in texts.values_mut() {
-                    if let Some((name, depth)) = &mut label.open {
-                        *depth += usize::from(!start.empty && start.name.eq_ignore_ascii_case(name));
-                        add(&mut label.text, alt.as_deref().unwrap_or_default());
-                    }
+                for label in &mut open {
+                    label.depth += usize::from(!start.empty && start.name.eq_ignore_ascii_case(&label.name));
                 }
-                let id = attributes.get("id");
-                let label = id.and_then(|id| texts.get_mut(&*id));
                 // the first element with an id counts
-                if let Some(label) = label.filter(|label| label.open.is_none() && label.text.is_empty()) {
-                    add(&mut label.text, alt.as_deref().unwrap_or_default());
-                    label.open = (!start.empty).then(|| (start.name.to_owned(), 1));
+                let id = attributes.get("id").map(Cow::into_owned);
+                let label = id.as_deref().and_then(|id| texts.get_mut(id));
+                if let Some(label) = label.filter(|label| !label.seen)
+                    && open.len() < OPEN
+                {
+                    label.seen = true;
+                    open.push(OpenLabel {
+                        id: id.unwrap_or_default(),
+                        name: start.name.to_owned(),
+                        depth: 1,
+                    });
                 }
+                if !open.is_empty() {
+                    let alt = ["alt", "aria-label"].into_iter().find_map(|name| attributes.get(name));
+                    add(&open, texts, alt.as_deref().unwrap_or_default());
+                }
+                open.pop_if(|label| start.empty && label.depth == 1 && id_is(attributes, &label.id));
             }
             Token::End(tag) => {
-                for label in texts.values_mut() {
-                    let ends = |(name, _): &(String, usize)| name.eq_ignore_ascii_case(tag.name());
-                    if let Some((_, depth)) = label.open.as_mut().filter(|open| ends(open)) {
-                        *depth -= 1;
-                    }
-                    label.open.take_if(|(_, depth)| *depth == 0);
+                for label in open.iter_mut().filter(|label| label.name.eq_ignore_ascii_case(tag.name())) {
+                    label.depth -= 1;
                 }
+                open.retain(|label| label.depth > 0);
             }
-            Token::Text(text, TextKind::Data | TextKind::Escapable(_)) => {
-                let open = texts.values_mut().filter(|label| label.open.is_some());
-                open.for_each(|label| add(&mut label.text, &entities::decode(text, In::Text)));
+            Token::Text(text, TextKind::Data | TextKind::Escapable(_)) if !open.is_empty() => {
+                add(&open, texts, &entities::decode(text, In::Text));
             }
             Token::Text(..) | Token::Doctype(_) => {}
         }
     }
 }
 
-fn add(to: &mut String, text: &str) {
-    if to.len() < TEXT && !text.is_empty() {
-        to.push_str(text::cut(text, TEXT));
-        to.push(' ');
+fn id_is(attributes: Attributes<'_, '_>, id: &str) -> bool {
+    attributes.get("id").as_deref() == Some(id)
+}
+
+fn add(open: &[OpenLabel], texts: &mut HashMap<String, LabelText>, text: &str) {
+    for label in open {
+        if let Some(label) = texts.get_mut(&label.id)
+            && label.text.len() < TEXT
+            && !text.is_empty()
+        {
+            label.text.push_str(text::cut(text, TEXT));
+            label.text.push(' ');
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Pages as people build them that were once judged wrongly.
 
-use super::{Case, World, json_ld, page, words};
+use super::{Case, json_ld, page, words};
 
 pub(super) fn cases() -> Vec<Case> {
     [headings(), texts(), markup()].into_iter().flatten().collect()
@@ -55,9 +55,70 @@ fn headings() -> Vec<Case> {
 }
 
 fn texts() -> Vec<Case> {
-    Vec::new()
+    let code = "<p><code>x</code> and ".repeat(1_200);
+    let link = "<a href=http://localhost:8000/>http://localhost:8000/</a>";
+    vec![
+        page(
+            "template-unrendered",
+            &format!("{code}<p>{{{{ a }}}} {{{{ b }}}}"),
+            &format!("{code}<code>{{{{ a }}}} {{{{ b }}}}</code>"),
+        ),
+        // templates in code do not use up what is looked at
+        page(
+            "template-unrendered",
+            &format!("{}<p>{{{{ a }}}} {{{{ b }}}}", "<code>{{ x }}</code> ".repeat(300)),
+            &"<samp>{{ x }}</samp> ".repeat(300),
+        ),
+        page(
+            "template-unrendered",
+            "<title>The {{ tag }}</title><h1>The {{ tag }}</h1>",
+            "<title>The {{ tag }}</title><h1>The <code>{{ tag }}</code></h1>",
+        ),
+        page(
+            "lorem-ipsum",
+            "<blockquote>Lorem ipsum dolor</blockquote><p>Lorem ipsum dolor",
+            "<blockquote><p>Lorem ipsum dolor sit amet</blockquote><q>LOREM ipsum</q><pre>lorem ipsum</pre><p>The words “lorem ipsum” mean nothing",
+        ),
+        page("localhost-link", &format!("<p>{link}"), &format!("<code>{link}</code>")),
+    ]
 }
 
 fn markup() -> Vec<Case> {
-    Vec::new()
+    let desk = |price: &str, text: &str| {
+        let product = json_ld(&format!(
+            r#"{{"@type": "Product", "name": "Oak desk", "offers": {{"@type": "Offer", "price": "{price}"}}}}"#
+        ));
+        format!("{product}<p>Oak desk for <b>{text}</b><p>{}", words(60))
+    };
+    let dated = |published: &str, modified: &str| {
+        json_ld(&format!(
+            r#"{{"@type": "Article", "datePublished": "{published}", "dateModified": "{modified}"}}"#
+        ))
+    };
+    let trail = |kind: &str| {
+        json_ld(&format!(
+            r#"[{{"@type": "{kind}", "name": "a"}}, {{"@type": "{kind}", "name": "b"}}]"#
+        ))
+    };
+    vec![
+        page("schema-singleton-duplicate", &trail("WebSite"), &trail("BreadcrumbList")),
+        page(
+            "schema-date-invalid",
+            &dated("2024-05-01T12:00:00Z", "2024-05-01T08:00:00Z"),
+            &dated("2024-05-01T12:00:00Z", "2024-05-01T08:00:00-06:00"),
+        ),
+        page(
+            "schema-date-invalid",
+            &dated("2024-05-03T12:00:00Z", "2024-05-02"),
+            &dated("2024-05-02T08:00:00+09:00", "2024-05-01"),
+        ),
+        page("schema-content-mismatch", &desk("1299", "12.99 €"), &desk("1299", "1.299,00 €")),
+        page("schema-content-mismatch", &desk("10.00", "€ 100"), &desk("10.00", "€ 10")),
+        page(
+            "schema-content-mismatch",
+            &desk("12.99", "$1299"),
+            &desk("12.99", "$<span>12</span><sup>99</sup>"),
+        ),
+        page("schema-content-mismatch", &desk("129900", "१२९९ ₹"), &desk("129900", "१,२९,९०० ₹")),
+    ]
 }
