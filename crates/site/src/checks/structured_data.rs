@@ -50,7 +50,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "The page is not eligible for the rich result of that type.",
         recommendation: "Add the missing properties.",
         source: GALLERY,
-        changed_in: [2, 2, 0],
+        changed_in: [2, 5, 0],
         ..Check::warning(StructuredData, Test::Html(required::required))
     },
     Check {
@@ -60,7 +60,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines have less to show in the search result.",
         recommendation: "Add the missing properties.",
         source: ARTICLE,
-        changed_in: [2, 1, 0],
+        changed_in: [2, 5, 0],
         ..Check::notice(StructuredData, Test::Html(recommended))
     },
     Check {

@@ -10,6 +10,7 @@ use super::HtmlFacts;
 use crate::{
     html::entities::{self, In},
     json::{Json, Object},
+    json_ld,
 };
 use memchr::memmem;
 pub(super) use prices::digit;
@@ -55,7 +56,7 @@ pub(super) fn unseen(
     };
     let telling = |source: &&str| {
         let has = |word: &str| memmem::find(source.as_bytes(), word.as_bytes()).is_some();
-        has("\"headline\"") || has("Product\"")
+        has("headline\"") || has("Product\"")
     };
     let blocks = facts.json_ld.iter().filter(|block| block.error.is_none());
     let objects = facts.objects.iter().flat_map(|objects| &objects.list);
@@ -63,7 +64,7 @@ pub(super) fn unseen(
         .map(|block| &*block.source)
         .chain(objects.map(|object| &*object.source));
     for source in sources.filter(telling) {
-        if let Some(value) = Json::parse(source) {
+        if let Some(value) = json_ld::read(source) {
             walk(&value, &mut ITEMS.clone(), &mut |item| {
                 judge(item, &mut seen, &mut found)
             });

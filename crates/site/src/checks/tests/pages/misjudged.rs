@@ -101,6 +101,13 @@ fn markup() -> Vec<Case> {
         ))
     };
     vec![
+        page(
+            "schema-required-missing",
+            &json_ld(r#"{"@context": {"schema": "https://schema.org/"}, "@type": "schema:Product", "schema:name": "x"}"#),
+            &json_ld(
+                r#"{"@context": {"schema": "https://schema.org/"}, "@type": "schema:Product", "schema:name": "x", "schema:offers": {"schema:price": 1}}"#,
+            ),
+        ),
         page("schema-singleton-duplicate", &trail("WebSite"), &trail("BreadcrumbList")),
         page(
             "schema-date-invalid",
