@@ -132,8 +132,7 @@ impl GraphBuilder {
             index.h1s[id] = h1.map_or(0, folded_hash);
             index.texts[id] = html.text_hash;
             index.languages[id] = html.lang.as_deref().and_then(language).unwrap_or_default();
-            let is_short = html.main_words < self.thresholds.not_found_words;
-            if is_short && not_found::says_so([title, h1]) {
+            if not_found::says_so(html, title, h1, self.thresholds.not_found_words) {
                 bits |= PageFlags::SOFT_404;
             }
             if bits.contains(PageFlags::INDEXABLE) {

@@ -86,6 +86,14 @@ pub(super) fn duplicates() -> Vec<Case> {
         },
         Case {
             id: "soft-404",
+            bad: World::new().page("/p", "<title>Shop</title><h1>Page not found</h1><p>Sorry, nothing is here."),
+            good: World::new().page(
+                "/p",
+                "<title>Poster: Page not found, a print</title><h1>Poster “Page not found”</h1><p>Signed by the artist.",
+            ),
+        },
+        Case {
+            id: "soft-404",
             bad: World::new()
                 .page("/p", "<p>Nothing here.")
                 .origin(|origin| origin.probes.push(probe.clone())),
