@@ -64,11 +64,11 @@ pub(super) const CHECKS: &[Check] = &[
         id: "hreflang-no-self",
         needs_whole: true,
         title: "Missing self-referencing hreflang",
-        description: "An indexable page has hreflang alternates in its <head> or Link headers, but is not among them itself. Hreflang in sitemaps is not read.",
+        description: "An indexable page has hreflang alternates in its <head> or Link headers, but is not among them itself, and no sitemap names it as its own alternate.",
         why_it_matters: "Search engines may ignore all hreflang annotations of the page.",
         recommendation: "List all language versions on every version, including the page itself.",
         source: HREFLANG,
-        changed_in: [2, 3, 0],
+        changed_in: [2, 5, 0],
         ..Check::warning(International, Test::Html(no_self))
     },
     Check {
@@ -97,11 +97,11 @@ pub(super) const CHECKS: &[Check] = &[
         rests_on: &[Prerequisite::ReturnLinks, Prerequisite::Alternates],
         title: "Missing hreflang return link",
         scope: Scope::Targets,
-        description: "An hreflang alternate of an indexable page does not link back to the page with hreflang, neither in its <head> nor in its Link headers. An alternate on another site counts only if it was read to its end and has hreflang alternates itself, because other sites may list theirs in a sitemap.",
+        description: "An hreflang alternate of an indexable page does not link back to the page with hreflang, neither in its <head> nor in its Link headers nor in a sitemap of this site. An alternate on another site counts only if it was read to its end and has hreflang alternates itself, because other sites may list theirs in a sitemap.",
         why_it_matters: "Search engines ignore hreflang annotations that are not confirmed by the other page.",
         recommendation: "List all language versions on every version.",
         source: HREFLANG,
-        changed_in: [2, 3, 0],
+        changed_in: [2, 5, 0],
         ..Check::error(International, Test::Html(no_return))
     },
     Check {
@@ -201,6 +201,10 @@ fn no_self(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     if !page.indexable || html.hreflangs.iter().any(|link| link.target == Some(page.id())) {
         return None;
     }
+    let own = page.key(page.id());
+    if page.context.origin.lists_alternate(own, own) {
+        return None;
+    }
     list("set", html.hreflangs.iter().map(|link| entry(page, link)))
 }
 
@@ -281,7 +285,11 @@ fn no_return(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     };
     let missing = others(page, html)
         .into_iter()
-        .filter(|(id, _)| read(*id) && !index.is_alternate(*id, page.id()));
+        .filter(|(id, _)| read(*id) && !index.is_alternate(*id, page.id()))
+        .filter(|(id, _)| {
+            let origin = page.context.origin;
+            !origin.lists_alternate(page.key(*id), page.key(page.id()))
+        });
     list(
         "alternates",
         missing.map(|(id, link)| json!({"code": link.rel, "from": page.key(page.id()), "to": page.key(id)})),
