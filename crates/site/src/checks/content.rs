@@ -47,11 +47,11 @@ pub(super) const CHECKS: &[Check] = &[
         needs_whole: true,
         title: "Duplicate content",
         scope: Scope::Graph,
-        description: "Two or more indexable pages have the same main text.",
+        description: "Two or more indexable pages have the same main text, the same heading and the same text below it.",
         why_it_matters: "Search engines show only one of the pages, and choose it themselves.",
         recommendation: "Set the canonical of the others to one of them, redirect them, or rewrite them.",
         source: "https://developers.google.com/search/docs/crawling-indexing/consolidate-duplicate-urls",
-        changed_in: [2, 0, 0],
+        changed_in: [2, 5, 0],
         ..Check::error(Content, Test::Html(duplicate))
     },
     Check {

@@ -101,7 +101,7 @@ pub struct HtmlFacts {
     pub main_words: u32,
     /// Size of the visible text in bytes.
     pub text_bytes: u64,
-    /// Hash of the folded main text; 0 if there is none.
+    /// Hash of the folded main text, with the heading of the page and the text below it; 0 if there is none.
     pub text_hash: u64,
     /// First 300 characters of the main text, for evidence.
     pub excerpt: Box<str>,

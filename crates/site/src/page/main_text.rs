@@ -1,8 +1,8 @@
 //! Visible text of a page: collected in reading order, evaluated at the end.
 
-use std::{cell::Cell, ops::Range};
+use std::{borrow::Cow, cell::Cell, ops::Range};
 
-use memchr::memchr2_iter;
+use memchr::{memchr2_iter, memmem};
 use searchwright_text::{self as text, WordCount, count_words, minhash::Sketch};
 
 use super::{
@@ -207,8 +207,9 @@ impl TextCollector {
                 .is_some_and(|(start, until)| *start <= visible && end <= *until)
     }
 
-    /// Counts and hashes the texts, and keeps the beginning of the main text if the limits ask for it.
-    pub fn finish(mut self, facts: &mut HtmlFacts, limits: &Limits) {
+    /// Counts and hashes the texts, and keeps the beginning of the main text if the limits ask for it. `lead` is the text
+    /// below the heading of the page.
+    pub fn finish(mut self, facts: &mut HtmlFacts, limits: &Limits, lead: &str) {
         self.text.truncate(self.text.trim_end().len());
         facts.text_bytes = self.text.len() as u64;
         let wanted = self.main_place();
@@ -243,7 +244,7 @@ impl TextCollector {
         facts.text_hash = if folded.is_empty() {
             0
         } else {
-            text::hash_long(folded.as_bytes())
+            text::hash_long(with_heading(facts, &folded, lead).as_bytes())
         };
         let visible = VisibleText {
             main: &folded,
@@ -382,6 +383,23 @@ impl TextCollector {
         }
         around
     }
+}
+
+/// Returns the text by which pages are the same: the main text, with the heading of the page and the text below it if they
+/// are not in it. They may stand in a block too small to be told from a menu, before a text that many pages share.
+fn with_heading<'t>(facts: &HtmlFacts, main: &'t str, lead: &str) -> Cow<'t, str> {
+    let own = |level: u8| {
+        let mut headings = facts.headings.iter();
+        headings.find(|heading| heading.level <= level && !heading.beside && !heading.text.is_empty())
+    };
+    let heading = own(1).or_else(|| own(6)).map(|heading| &*heading.text);
+    let is_in = |text: &str| memmem::find(main.as_bytes(), text.as_bytes()).is_some();
+    let others = [heading.unwrap_or_default(), lead].map(text::folded);
+    let mut whole = Cow::Borrowed(main);
+    for other in others.iter().filter(|other| !is_in(other)) {
+        whole = Cow::Owned([&whole, "\n", other].concat());
+    }
+    whole
 }
 
 /// Whether a text contains a digit. Works in chunks without an early exit inside, so that the loop is vectorized.

@@ -74,6 +74,8 @@ pub(super) struct Reader<'a, 'u> {
     beside: Option<(usize, Beside)>,
     /// First h1 that is not shown, which counts if there is no other.
     unseen_h1: Option<Heading>,
+    /// Level of the heading of the page and the text below it.
+    lead: Option<(u8, Box<str>)>,
     /// Links and headings without a text of their own that other elements name.
     labelled: Vec<(Labelled, Box<str>)>,
     picture_has_img: bool,
@@ -124,6 +126,7 @@ impl<'a, 'u> Reader<'a, 'u> {
             own: Concealed::No,
             beside: None,
             unseen_h1: None,
+            lead: None,
             labelled: Vec::new(),
             picture_has_img: false,
             picture_is_modern: false,
@@ -183,7 +186,8 @@ impl<'a, 'u> Reader<'a, 'u> {
         if { blocks.chain(objects.map(|object| &object.source)) }.any(|source| names_article(source)) {
             self.out.byline = authors(self.html).nth(self.authors_in_json).is_some();
         }
-        std::mem::take(&mut self.prose).finish(&mut self.out, self.limits);
+        let lead = self.lead.take().map(|(_, text)| text).unwrap_or_default();
+        std::mem::take(&mut self.prose).finish(&mut self.out, self.limits, &lead);
         self.out
     }
 

@@ -193,6 +193,13 @@ impl Reader<'_, '_> {
         self.answer_from = None;
         if let Some(heading) = self.out.headings.last_mut() {
             heading.answer_words = text::words(text);
+            let is_better = match &self.lead {
+                None => true,
+                Some((level, _)) => *level > 1 && heading.level == 1,
+            };
+            if is_better && !heading.beside {
+                self.lead = Some((heading.level, text::cut(text, TEXT).into()));
+            }
         }
     }
 
