@@ -48,6 +48,9 @@ pub use stream::{Piece, Streamed};
 
 use resolve::{Guard, GuardedResolver};
 
+/// Maximum number of header fields of an answer; browsers set none, and policies and cookies make hundreds.
+const HEADER_FIELDS: usize = 1_000;
+
 /// Time limits of the stages of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Times {
@@ -195,6 +198,7 @@ fn guarded(
             .http1_ignore_invalid_headers_in_responses(true)
             .http1_allow_obsolete_multiline_headers_in_responses(true)
             .http1_allow_spaces_after_header_name_in_responses(true)
+            .http1_max_headers(HEADER_FIELDS)
             .build()
     };
     let by_port = ports

@@ -34,6 +34,56 @@ pub(crate) fn iso_ms(text: &str) -> Option<i64> {
     w3c_datetime_ms(&text)
 }
 
+/// Earliest and latest moment that a date may mean, in milliseconds since the Unix epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Span {
+    earliest: i64,
+    latest: i64,
+    /// Whether the date has a zone; else it means the local time of an unknown place.
+    has_zone: bool,
+}
+
+/// Greatest differences of local times from UTC: 14 hours in Kiribati, 12 hours behind on the other side of the date
+/// line.
+const AHEAD_MS: i64 = 14 * 60 * 60 * 1000;
+const BEHIND_MS: i64 = 12 * 60 * 60 * 1000;
+
+impl Span {
+    /// Parses a date or time in ISO 8601: a day lasts a day, a minute a minute.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let earliest = iso_ms(text)?;
+        let (has_time, time) = (text.len() > 10, text.get(11..).unwrap_or_default());
+        let length = match text.len() {
+            // 366 days of a year, 31 of a month: too long never makes a date wrong
+            4 => 366 * DAY_MS,
+            7 => 31 * DAY_MS,
+            10 => DAY_MS,
+            _ if time.matches(':').count() < 2 || !time.get(5..).is_some_and(|rest| rest.starts_with(':')) => {
+                60 * 1000
+            }
+            _ => 1000,
+        };
+        let has_zone = has_time && time.contains(['Z', 'z', '+', '-']);
+        Some(Self {
+            earliest,
+            latest: earliest + length - 1,
+            has_zone,
+        })
+    }
+
+    /// Whether this date is certainly before another one. Two dates without a zone are of the same place.
+    pub(crate) fn is_before(self, other: Self) -> bool {
+        let doubt = match (self.has_zone, other.has_zone) {
+            (true, true) | (false, false) => 0,
+            // a place ahead of UTC has its days earlier
+            (true, false) => AHEAD_MS,
+            (false, true) => BEHIND_MS,
+        };
+        self.latest + doubt < other.earliest
+    }
+}
+
 /// Returns the day of a time in UTC, such as `2026-06-01`.
 pub(crate) fn day(ms: i64) -> String {
     // Hinnant, chrono-Compatible Low-Level Date Algorithms, civil_from_days: years begin in March, so that a leap day is the last
@@ -85,7 +135,7 @@ pub(crate) fn any_ms(text: &str) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{any_ms, day, iso_ms};
+    use super::{Span, any_ms, day, iso_ms};
 
     #[test]
     fn days_are_those_of_the_calendar() {
@@ -102,6 +152,34 @@ mod tests {
         // every day of two centuries
         let all = (0..80_000).map(|days| days * 24 * 60 * 60 * 1000 + 1);
         assert!(all.clone().all(|ms| iso_ms(&day(ms)) == Some(ms - 1)));
+    }
+
+    #[test]
+    fn a_date_is_before_another_only_if_it_certainly_is() {
+        let before = |a: &str, b: &str| Span::parse(a).unwrap().is_before(Span::parse(b).unwrap());
+        for (earlier, later) in [
+            ("2024-05-30", "2024-05-31"),
+            ("2024-05-31T08:00:00Z", "2024-05-31T09:00:00Z"),
+            ("2024-05-31T08:00:00+02:00", "2024-05-31T07:00:00Z"),
+            ("2024-05-31T08:00", "2024-05-31T08:01"),
+            ("2024-05-29", "2024-05-31T08:00:00Z"),
+            ("2024-05-31T08:00:00Z", "2024-06-02"),
+            ("2023", "2024-01-02"),
+        ] {
+            assert!(before(earlier, later) && !before(later, earlier), "{earlier} {later}");
+        }
+        for (one, other) in [
+            ("2024-05-31", "2024-05-31T23:00:00Z"),
+            ("2024-05-31", "2024-06-01T08:00:00+09:00"),
+            ("2024-05-31T20:00:00Z", "2024-06-01"),
+            ("2024-05-31T08:00", "2024-05-31T08:00:59"),
+            ("2024-05-31T08:00:00", "2024-05-31T12:00:00Z"),
+            ("2024", "2024-05-31"),
+            ("2024-05", "2024-05-31T08:00:00+02:00"),
+            ("2024-05-31T08:00:00Z", "2024-05-31T08:00:00.500Z"),
+        ] {
+            assert!(!before(one, other) && !before(other, one), "{one} {other}");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 pub(crate) mod attributes;
 pub(crate) mod entities;
+pub(crate) mod inline_style;
 pub(crate) mod raw_text;
 pub(crate) mod source_lines;
 pub(crate) mod tag_lexer;

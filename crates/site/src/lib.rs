@@ -12,6 +12,7 @@ pub mod graph;
 mod html;
 mod http_status;
 mod json;
+mod json_ld;
 mod leb128;
 pub mod origin;
 pub mod page;

@@ -23,6 +23,8 @@ pub struct Origin {
     pub robots: WellKnownFile,
     /// Sitemaps found, including indexes.
     pub sitemaps: Vec<Sitemap>,
+    /// Hashes of URLs in sitemaps with a language alternate that they name there, sorted.
+    pub alternates: Vec<u64>,
     /// /llms.txt.
     pub llms_txt: WellKnownFile,
     /// Status of /favicon.ico; `None` if it was not fetched or there was no response.
@@ -84,6 +86,27 @@ impl Origin {
             Policy::Follow(rules) => rules.forbids("/").is_none(),
             Policy::Unreachable => false,
         }
+    }
+
+    /// Adds language alternates of a sitemap.
+    pub(crate) fn add_alternates(&mut self, alternates: Vec<u64>) {
+        if alternates.is_empty() {
+            return;
+        }
+        self.alternates.extend(alternates);
+        self.alternates.sort_unstable();
+        self.alternates.dedup();
+        self.alternates.truncate(sitemap::ALTERNATE_LIMIT);
+    }
+
+    /// Whether a sitemap names a language alternate of a page, both by their normalised URLs, or may do so.
+    pub(crate) fn lists_alternate(&self, page: &str, alternate: &str) -> bool {
+        self.alternates.len() >= sitemap::ALTERNATE_LIMIT
+            || !self.alternates.is_empty()
+                && self
+                    .alternates
+                    .binary_search(&sitemap::named(page, alternate))
+                    .is_ok()
     }
 
     /// Whether a sitemap exists at its URL. A guessed URL does not count if its contents are no sitemap and made-up

@@ -2,6 +2,7 @@
 //! no more memory than its URLs. Entities that a document defines itself are never expanded, since a few lines could
 //! yield gigabytes.
 
+mod alternates;
 mod encoding;
 mod facts;
 mod faults;
@@ -24,6 +25,8 @@ use crate::{
     fetch::Cut,
 };
 
+use alternates::EntryAlternates;
+pub(crate) use alternates::{ALTERNATE_LIMIT, named};
 pub use facts::Sitemap;
 pub(crate) use faults::LEFT_OUT;
 use faults::{FEED, HTML, LATE, UTF_8_ONLY};
@@ -59,6 +62,8 @@ pub struct Listing {
     /// Day of the last change of each URL, in days since the Unix epoch; 0 for a missing or impossible date. Days at
     /// the end may be missing, and all are if every date is the same, because then it is the date of the file.
     pub days: Vec<u16>,
+    /// Hashes of URLs with a language alternate that they name.
+    pub alternates: Vec<u64>,
 }
 
 /// Reads a sitemap, sitemap index, feed or text sitemap, gzipped or not. `root` decides which URLs are foreign,
@@ -78,6 +83,7 @@ fn read_within(body: &[u8], root: &Url, now_ms: i64, limit: u64) -> Listing {
         dates_differ: false,
         day: 0,
         listed: false,
+        entry: EntryAlternates::default(),
     };
     let mut reader = BufReader::with_capacity(BUFFER, counted);
     let encoding = reader.fill_buf().ok().and_then(encoding::detect);
@@ -92,6 +98,7 @@ fn read_within(body: &[u8], root: &Url, now_ms: i64, limit: u64) -> Listing {
             (outcome, decoded.inner.into_inner(), encoding)
         }
     };
+    scan.end_entry();
     let facts = &mut scan.listing.facts;
     facts.bytes = counted.read;
     facts.lastmod_identical = facts.lastmod[0] >= 2 && !scan.dates_differ;
@@ -123,6 +130,8 @@ struct Scan<'a> {
     day: u16,
     /// Whether the URL of the current entry is the last one of the list.
     listed: bool,
+    /// Alternates of the current entry.
+    entry: EntryAlternates,
 }
 
 impl Scan<'_> {
@@ -190,6 +199,7 @@ impl Scan<'_> {
                     };
                     let (around, entry) = format.entry();
                     if depth == around {
+                        self.end_entry();
                         (self.day, self.listed) = (0, false);
                         in_entry = entry.is_none_or(|entry| entry == local.as_ref());
                     }
@@ -202,6 +212,9 @@ impl Scan<'_> {
                     };
                     if is_field && format == Format::Atom && local.as_ref() == "link" && !self.listed {
                         self.atom_link(&tag);
+                    }
+                    if depth == around + 1 && in_entry && format == Format::Sitemap && local.as_ref() == "link" {
+                        self.entry.link(&tag);
                     }
                     value.clear();
                     depth += u32::from(!empty);
@@ -234,6 +247,13 @@ impl Scan<'_> {
                 _ => {}
             }
         }
+    }
+
+    /// Ends the current entry.
+    fn end_entry(&mut self) {
+        let Listing { urls, alternates, .. } = &mut self.listing;
+        let url = urls.last().filter(|_| self.listed);
+        self.entry.end(url.map(|url| &**url), self.root, alternates);
     }
 
     /// Adds the page link of an Atom entry, which may have other links.

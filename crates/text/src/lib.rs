@@ -30,7 +30,7 @@ mod words;
 pub use folding::{end_word, fold_into, folded, folded_case, folded_hash, squeeze};
 pub use graphemes::{cut, length};
 pub use hashes::{hash, hash_long};
-pub use language_tag::primary;
+pub use language_tag::{primary, successor};
 pub use lines::lines;
 pub use pixels::{is_wide, title_pixels};
 pub use scripts::{is_cjk, is_mostly_cjk};

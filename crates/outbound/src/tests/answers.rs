@@ -57,6 +57,15 @@ async fn the_request_says_who_asks_and_what_it_can_read() {
 }
 
 #[tokio::test]
+async fn an_answer_may_have_hundreds_of_header_fields() {
+    let fields: String = (0..600).map(|n| format!("X-Field-{n}: {n}\r\n")).collect();
+    let answer = format!("HTTP/1.1 200 OK\r\n{fields}Content-Length: 2\r\n\r\nok");
+    let (client, url) = allowed(server(answer.leak().as_bytes()).await, None);
+    let answer = get(&client, &url).await.unwrap();
+    assert_eq!((answer.status, &answer.body[..], answer.headers.len()), (200, &b"ok"[..], 601));
+}
+
+#[tokio::test]
 async fn ten_gigabytes_are_cut_at_the_limit() {
     let address = serve(|mut stream| async move {
         stream

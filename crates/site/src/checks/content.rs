@@ -47,21 +47,21 @@ pub(super) const CHECKS: &[Check] = &[
         needs_whole: true,
         title: "Duplicate content",
         scope: Scope::Graph,
-        description: "Two or more indexable pages have the same main text.",
+        description: "Two or more indexable pages have the same main text, the same heading and the same text below it.",
         why_it_matters: "Search engines show only one of the pages, and choose it themselves.",
         recommendation: "Set the canonical of the others to one of them, redirect them, or rewrite them.",
         source: "https://developers.google.com/search/docs/crawling-indexing/consolidate-duplicate-urls",
-        changed_in: [2, 0, 0],
+        changed_in: [2, 5, 0],
         ..Check::error(Content, Test::Html(duplicate))
     },
     Check {
         id: "lorem-ipsum",
         title: "Placeholder text",
-        description: "The page contains placeholder text such as \"lorem ipsum\", in its main text or elsewhere.",
+        description: "The page contains placeholder text such as \"lorem ipsum\", in its main text or elsewhere. Quotations and code samples do not count.",
         why_it_matters: "Visitors and search engines see an unfinished page.",
         recommendation: "Replace the placeholder text with real content.",
         source: HELPFUL,
-        changed_in: [2, 2, 0],
+        changed_in: [2, 5, 0],
         ..Check::warning(Content, Test::Html(lorem_ipsum))
     },
     Check {
@@ -71,7 +71,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Visitors and search results show code instead of content.",
         recommendation: "Fix the template or the data that fills it.",
         source: "https://developers.google.com/search/docs/appearance/title-link",
-        changed_in: [2, 0, 0],
+        changed_in: [2, 5, 0],
         ..Check::error(Content, Test::Html(template))
     },
     Check {
@@ -224,15 +224,15 @@ fn template(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
         .iter()
         .find(|meta| &*meta.name == "description")
         .map(|meta| &*meta.content);
-    let heading = html
-        .headings
-        .iter()
-        .find(|heading| heading.level == 1)
-        .map(|heading| &*heading.text);
+    let heading = html.headings.iter().find(|heading| heading.level == 1);
+    // a page about templates shows one in its heading, and names it in its title
+    let is_topic = heading.is_some_and(|heading| heading.code && leftover(&heading.text));
+    let heading = heading.map(|heading| &*heading.text);
     let title = html.titles.first().map(|title| &**title);
     let places = [("title", title), ("h1", heading), ("description", description)];
     let hit = places
         .into_iter()
+        .filter(|_| !is_topic)
         .find_map(|(place, text)| Some((place, text.filter(|text| leftover(text))?)));
     if let Some((place, excerpt)) = hit {
         return Some(json!({"in": place, "excerpt": excerpt}));

@@ -15,7 +15,7 @@ use crate::{
     graph::{PageFlags, SiteGraph, State},
     http_status::is_bot_refusal,
     origin::Origin,
-    page::{Directives, HtmlFacts, Link, PageFacts, UrlId, base_url, directives, resolve_http},
+    page::{Directives, HtmlFacts, LINK_CODE, Link, PageFacts, UrlId, base_url, directives, resolve_http},
     resources::{Resource, needed_by},
     robots::{Agent, Robots, Rule},
     thresholds::Thresholds,
@@ -306,9 +306,11 @@ fn targets<'h>(
     })
 }
 
-/// Returns the URLs of links, resources, images, forms and the head whose host is not that of the page.
+/// Returns the URLs of links outside program text, resources, images, forms and the head whose host is not that of the page.
 fn named_elsewhere<'h>(own: &str, html: &'h HtmlFacts) -> Vec<&'h str> {
-    let links = html.links.iter().map(|link| link.href);
+    // a link in program text shows an address that readers are to use
+    let links = html.links.iter().filter(|link| link.flags & LINK_CODE == 0);
+    let links = links.map(|link| link.href);
     let resources = html.resources.iter().map(|resource| &*resource.url);
     let images = html.images.iter().map(|image| &*image.src);
     let forms = html.forms.iter().map(|form| &*form.action);

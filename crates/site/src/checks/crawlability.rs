@@ -15,7 +15,7 @@ use super::{
 use crate::{
     fetch::{Cut, FetchError},
     graph::PageFlags,
-    page::{HtmlFacts, Outcome, UrlId},
+    page::{HtmlFacts, Outcome, UrlId, is_reserved},
 };
 
 /// Maximum number of sample URLs of a trap.
@@ -32,6 +32,7 @@ pub(super) const CHECKS: &[Check] = &[
         recommendation: "Restore the page, redirect it with a 301 to the closest match, or remove the links to it.",
         source: STATUS,
         finds_missing_pages: true,
+        changed_in: [2, 5, 0],
         ..Check::error(Crawlability, Test::Url(http_4xx))
     },
     Check {
@@ -67,11 +68,11 @@ pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "soft-404",
         title: "Soft 404",
-        description: "A page returns 200 but says in fewer than 200 words that it was not found; or at least 90 % of the word sequences of its main text match the site's response to nonexistent URLs; or a URL redirects to the home page without being another URL of it, such as /index.html.",
+        description: "A page returns 200 but its title tag and H1 say, in a page of fewer than 200 words, that it was not found, and nothing else; or at least 90 % of the word sequences of its main text match the site's response to nonexistent URLs; or a URL redirects to the home page without being another URL of it, such as /index.html.",
         why_it_matters: "Search engines spend crawl budget on pages that do not exist.",
         recommendation: "Return 404 or 410, add content to the page, or redirect to the page that replaces it.",
         source: "https://developers.google.com/search/docs/crawling-indexing/http-network-errors#soft-404-errors",
-        changed_in: [2, 0, 0],
+        changed_in: [2, 5, 0],
         ..Check::warning(Crawlability, Test::Url(soft_404::found))
     },
     Check {
@@ -140,8 +141,11 @@ pub(super) const CHECKS: &[Check] = &[
     },
 ];
 
-/// Whether a page of the site links to the page, or a sitemap lists it.
+/// Whether a page of the site links to the page, or a sitemap lists it, and the site itself answers for it.
 fn is_wanted(page: &Page<'_>) -> bool {
+    if is_reserved(page.path()) {
+        return false;
+    }
     page.index().has(page.id(), PageFlags::IN_SITEMAP) || is_linked(page)
 }
 

@@ -26,7 +26,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Visitors who follow the link reach an error page, and the source that it cites is gone.",
         recommendation: "Link to the new URL of the page or to another source, or remove the link.",
         source: CRAWLABLE,
-        changed_in: [2, 2, 0],
+        changed_in: [2, 5, 0],
         ..Check::warning(Links, Test::Html(broken))
     },
     Check {

@@ -32,11 +32,11 @@ pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "h1-multiple",
         title: "Multiple H1s",
-        description: "The page has more than one H1.",
+        description: "The page has more than one H1. Hidden ones do not count.",
         why_it_matters: "The main topic of the page is less clear.",
         recommendation: "Keep one H1, and change the others to H2 to H6.",
         source: STRUCTURE,
-        changed_in: [2, 2, 0],
+        changed_in: [2, 5, 0],
         ..Check::notice(Headings, Test::Html(h1_multiple))
     },
     Check {
@@ -46,6 +46,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Visitors scan headings and do not read long ones.",
         recommendation: "Shorten the H1.",
         source: STRUCTURE,
+        changed_in: [2, 5, 0],
         ..Check::notice(Headings, Test::Html(h1_long))
     },
     Check {
@@ -56,27 +57,28 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Visitors cannot tell the pages apart.",
         recommendation: "Write a unique H1 for each page.",
         source: STARTER,
-        changed_in: [2, 2, 0],
+        changed_in: [2, 5, 0],
         ..Check::notice(Headings, Test::Html(h1_duplicate))
     },
     Check {
         id: "heading-skip",
         title: "Skipped heading level",
-        description: "A heading is more than one level below the heading before it, such as an H4 after an H2.",
+        description: "A heading is more than one level below the heading before it, such as an H4 after an H2. Headings that are hidden, or in navigation or a sidebar, do not count.",
         why_it_matters: "People who navigate by headings, as screen reader users do, look for a section that does not exist.",
         recommendation: "Use the next level down.",
         source: STRUCTURE,
+        changed_in: [2, 5, 0],
         ..Check::notice(Headings, Test::Html(skip))
     },
     Check {
         id: "heading-empty",
         needs_whole: true,
         title: "Empty heading",
-        description: "A heading has no text.",
+        description: "A heading has no text, no image with alt text, and no aria-label or aria-labelledby. Hidden headings do not count.",
         why_it_matters: "Screen readers announce a heading without content.",
         recommendation: "Remove the heading; use CSS if it is there for spacing.",
         source: STRUCTURE,
-        changed_in: [2, 2, 0],
+        changed_in: [2, 5, 0],
         ..Check::notice(Headings, Test::Html(empty))
     },
     Check {
@@ -117,8 +119,9 @@ fn h1_duplicate(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 }
 
 fn skip(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
-    let skips = html
-        .headings
+    // those of menus and sidebars begin anew
+    let content: Vec<&Heading> = html.headings.iter().filter(|heading| !heading.beside).collect();
+    let skips = content
         .windows(2)
         .filter(|pair| pair[1].level > pair[0].level + 1);
     list(

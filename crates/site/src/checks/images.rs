@@ -16,10 +16,11 @@ pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "image-alt-missing",
         title: "Missing alt attribute",
-        description: "An image has no alt attribute. An empty alt is correct for decorative images.",
+        description: "An image has neither an alt attribute nor an aria-label or aria-labelledby. An empty alt is correct for decorative images. Hidden images do not count.",
         why_it_matters: "Screen readers read out the file name, and image search has no description to use.",
         recommendation: "Describe what the image shows, or set alt=\"\" if it is decorative.",
         source: GOOGLE,
+        changed_in: [2, 5, 0],
         ..Check::warning(Images, Test::Html(alt_missing))
     },
     Check {
@@ -34,10 +35,11 @@ pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "image-dimensions-missing",
         title: "Missing image dimensions",
-        description: "An image has neither width and height attributes nor an inline aspect-ratio.",
+        description: "The source of the page sets neither width and height of an image, as attributes or inline style, nor an inline aspect-ratio. Images that are hidden or out of the flow of the page do not count.",
         why_it_matters: "The layout shifts when the image loads.",
         recommendation: "Set width and height.",
         source: "https://web.dev/articles/optimize-cls",
+        changed_in: [2, 5, 0],
         ..Check::notice(Images, Test::Html(unsized_images))
     },
     Check {
@@ -47,6 +49,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "The image is visible at once, but loads later than it could.",
         recommendation: "Remove loading=\"lazy\" from images at the top of the page.",
         source: "https://web.dev/articles/lcp-lazy-loading",
+        changed_in: [2, 5, 0],
         ..Check::notice(Images, Test::Html(lazy_first))
     },
     Check {

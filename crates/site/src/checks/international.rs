@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use searchwright_text::successor;
 use serde_json::{Value, json};
 
 use super::{
@@ -36,7 +37,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Browsers, screen readers and search engines ignore it.",
         recommendation: "Use a language tag such as en, de-AT or zh-Hant.",
         source: "https://www.rfc-editor.org/info/bcp47",
-        changed_in: [2, 2, 0],
+        changed_in: [2, 5, 0],
         ..Check::warning(International, Test::Html(lang_invalid))
     },
     Check {
@@ -46,7 +47,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines ignore this alternate.",
         recommendation: "Correct the code.",
         source: HREFLANG,
-        changed_in: [2, 3, 0],
+        changed_in: [2, 5, 0],
         ..Check::error(International, Test::Html(invalid_code))
     },
     Check {
@@ -63,11 +64,11 @@ pub(super) const CHECKS: &[Check] = &[
         id: "hreflang-no-self",
         needs_whole: true,
         title: "Missing self-referencing hreflang",
-        description: "An indexable page has hreflang alternates in its <head> or Link headers, but is not among them itself. Hreflang in sitemaps is not read.",
+        description: "An indexable page has hreflang alternates in its <head> or Link headers, but is not among them itself, and no sitemap names it as its own alternate.",
         why_it_matters: "Search engines may ignore all hreflang annotations of the page.",
         recommendation: "List all language versions on every version, including the page itself.",
         source: HREFLANG,
-        changed_in: [2, 3, 0],
+        changed_in: [2, 5, 0],
         ..Check::warning(International, Test::Html(no_self))
     },
     Check {
@@ -88,7 +89,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines cannot tell which annotation is right.",
         recommendation: "Use one URL for each hreflang code.",
         source: HREFLANG,
-        changed_in: [2, 3, 0],
+        changed_in: [2, 5, 0],
         ..Check::warning(International, Test::Html(conflict))
     },
     Check {
@@ -96,11 +97,11 @@ pub(super) const CHECKS: &[Check] = &[
         rests_on: &[Prerequisite::ReturnLinks, Prerequisite::Alternates],
         title: "Missing hreflang return link",
         scope: Scope::Targets,
-        description: "An hreflang alternate of an indexable page does not link back to the page with hreflang, neither in its <head> nor in its Link headers. An alternate on another site counts only if it was read to its end and has hreflang alternates itself, because other sites may list theirs in a sitemap.",
+        description: "An hreflang alternate of an indexable page does not link back to the page with hreflang, neither in its <head> nor in its Link headers nor in a sitemap of this site. An alternate on another site counts only if it was read to its end and has hreflang alternates itself, because other sites may list theirs in a sitemap.",
         why_it_matters: "Search engines ignore hreflang annotations that are not confirmed by the other page.",
         recommendation: "List all language versions on every version.",
         source: HREFLANG,
-        changed_in: [2, 3, 0],
+        changed_in: [2, 5, 0],
         ..Check::error(International, Test::Html(no_return))
     },
     Check {
@@ -146,7 +147,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "One of the two is wrong, and users may get a page that they cannot read.",
         recommendation: "Make the hreflang code and the lang attribute match.",
         source: HREFLANG,
-        changed_in: [2, 3, 0],
+        changed_in: [2, 5, 0],
         ..Check::warning(International, Test::Html(lang_mismatch))
     },
 ];
@@ -198,6 +199,10 @@ fn relative(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 fn no_self(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     // a page with another canonical has the head of that page
     if !page.indexable || html.hreflangs.iter().any(|link| link.target == Some(page.id())) {
+        return None;
+    }
+    let own = page.key(page.id());
+    if page.context.origin.lists_alternate(own, own) {
         return None;
     }
     list("set", html.hreflangs.iter().map(|link| entry(page, link)))
@@ -280,7 +285,11 @@ fn no_return(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     };
     let missing = others(page, html)
         .into_iter()
-        .filter(|(id, _)| read(*id) && !index.is_alternate(*id, page.id()));
+        .filter(|(id, _)| read(*id) && !index.is_alternate(*id, page.id()))
+        .filter(|(id, _)| {
+            let origin = page.context.origin;
+            !origin.lists_alternate(page.key(*id), page.key(page.id()))
+        });
     list(
         "alternates",
         missing.map(|(id, link)| json!({"code": link.rel, "from": page.key(page.id()), "to": page.key(id)})),
@@ -339,15 +348,17 @@ fn lang_mismatch(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     list("alternates", differs)
 }
 
-/// Returns the ISO 639-3 macrolanguage of Norwegian Bokmål and Nynorsk; other languages are returned unchanged.
+/// Returns the ISO 639-3 macrolanguage of Norwegian Bokmål and Nynorsk, and the successor of a withdrawn code; other
+/// languages are returned unchanged.
 fn macrolanguage(language: &str) -> &str {
     match language {
         "nb" | "nn" => "no",
-        other => other,
+        other => successor(other),
     }
 }
 
 /// Whether two codes are the same language, or one is the macrolanguage of the other.
 fn is_same_language(a: &str, b: &str) -> bool {
+    let (a, b) = (successor(a), successor(b));
     a == b || a == macrolanguage(b) || b == macrolanguage(a)
 }

@@ -20,8 +20,55 @@ const REGIONS: &str = "ad ae af ag ai al am ao aq ar as at au aw ax az ba bb bd 
 /// Further regions valid in language tags: exceptionally reserved, retired, or for private use.
 const OTHER_REGIONS: &str = "ac an bu cp cs dd dg dy ea fx ic nh nt su ta tp yd yu zr aa zz";
 
-/// Further languages valid in language tags: withdrawn from ISO 639-1 but still in the IANA registry.
+/// Further languages valid in language tags: withdrawn from ISO 639-1 but still in the IANA registry. Search engines read
+/// them as their successors.
 const RETIRED: &str = "in iw ji jw mo sh";
+
+/// Languages with the languages that may follow them as a second part of a tag (IANA registry, `extlang`). Other codes of
+/// three letters there are mostly countries in ISO 3166-1 alpha-3, which tags do not allow.
+const EXTENDED: [(&str, &str); 7] = [
+    (
+        "ar",
+        "aao abh abv acm acq acw acx acy adf aeb aec afb ajp ajs apc apd arb arq ars ary arz auz avl ayh ayl ayn ayp bbz pga \
+         shu ssh",
+    ),
+    ("kok", "gom knn"),
+    ("lv", "ltg lvs"),
+    (
+        "ms",
+        "bjn btj bve bvu coa dup hji jak jax kvb kvr kxd lce lcf liw max meo mfa mfb min mqg msi mui orn ors pel pse tmw urk \
+         vkk vkt xmm zlm zmi zsm",
+    ),
+    ("sw", "swc swh"),
+    ("uz", "uzn uzs"),
+    (
+        "zh",
+        "cdo cjy cmn cnp cpx csp czh czo gan hak hnm hsn lzh luh mnp nan sjc wuu yue",
+    ),
+];
+
+/// Tags that are valid as a whole although their parts are not (RFC 5646, section 2.1, `grandfathered`).
+const GRANDFATHERED: [&str; 11] = [
+    "art-lojban",
+    "cel-gaulish",
+    "en-gb-oed",
+    "no-bok",
+    "no-nyn",
+    "sgn-be-fr",
+    "sgn-be-nl",
+    "sgn-ch-de",
+    "zh-guoyu",
+    "zh-hakka",
+    "zh-min",
+];
+
+/// Whether a part may follow a language as an extended one. There are hundreds of sign languages, of which only the form
+/// is checked.
+fn is_extended(language: &str, part: &str) -> bool {
+    let letters = part.len() == 3 && part.bytes().all(|b| b.is_ascii_alphabetic());
+    let known = |(of, parts): &(&str, &str)| *of == language && parts.split(' ').any(|known| known == part);
+    letters && (language == "sgn" || EXTENDED.iter().any(known))
+}
 
 /// Whether a two-letter code is in a list of such codes separated by spaces.
 fn is_in(list: &str, code: &str) -> bool {
@@ -48,7 +95,7 @@ fn is_language(code: &str) -> bool {
     is_in(LANGUAGES, code)
 }
 
-/// Whether a code is a valid `hreflang`: a language of ISO 639-1, then optionally a script and a region of ISO 3166-1,
+/// Whether a code is a valid `hreflang`: a language of ISO 639-1 (withdrawn codes mean their successors), then optionally a script and a region of ISO 3166-1,
 /// or `x-default`.
 pub(super) fn is_hreflang(code: &str) -> bool {
     let code = code.trim().to_ascii_lowercase();
@@ -56,7 +103,10 @@ pub(super) fn is_hreflang(code: &str) -> bool {
         return true;
     }
     let mut parts = code.split('-');
-    if !parts.next().is_some_and(is_language) {
+    if !parts
+        .next()
+        .is_some_and(|part| is_language(part) || is_in(RETIRED, part))
+    {
         return false;
     }
     let mut next = parts.next();
@@ -71,6 +121,9 @@ pub(super) fn is_hreflang(code: &str) -> bool {
 /// three-letter language only the form is checked. Four letters are reserved, and none of five to eight is registered.
 pub(super) fn is_language_tag(tag: &str) -> bool {
     let tag = tag.to_ascii_lowercase();
+    if GRANDFATHERED.contains(&tag.as_str()) || tag == "zh-min-nan" {
+        return true;
+    }
     let mut parts = tag.split('-').peekable();
     let letters = |part: &str| part.bytes().all(|b| b.is_ascii_alphabetic());
     let word = |part: &str| (1..=8).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_alphanumeric());
@@ -88,9 +141,7 @@ pub(super) fn is_language_tag(tag: &str) -> bool {
     if !known {
         return false;
     }
-    for _ in 0..3 {
-        parts.next_if(|part| part.len() == 3 && letters(part));
-    }
+    parts.next_if(|part| is_extended(language, part));
     parts.next_if(|part| part.len() == 4 && letters(part));
     parts.next_if(|part| is_region(part));
     while parts
@@ -123,7 +174,7 @@ mod tests {
 
     #[test]
     fn codes_of_hreflang() {
-        for code in ["en", "EN-gb", "zh-Hant", "zh-Hant-TW", "x-default", "de-AT"] {
+        for code in ["en", "EN-gb", "zh-Hant", "zh-Hant-TW", "x-default", "de-AT", "iw", "in-ID"] {
             assert!(is_hreflang(code), "{code}");
         }
         for code in ["en-UK", "eng", "en_GB", "es-419", "", "xx", "en-GB-x", "us", "-"] {
@@ -147,6 +198,12 @@ mod tests {
             "de-DE-x-y-z",
             "sq-XK",
             "sr-CS",
+            "zh-yue-HK",
+            "ar-arz",
+            "sgn-ase",
+            "en-GB-oed",
+            "zh-min-nan",
+            "iw-IL",
         ] {
             assert!(is_language_tag(tag), "{tag}");
         }
@@ -166,6 +223,12 @@ mod tests {
             "engl",
             "en-UK",
             "en-eu",
+            "fr-FRA",
+            "en-ENG",
+            "pt-Latn-PRT",
+            "zh-CHN",
+            "ar-EGY",
+            "zh-yue-yue",
         ] {
             assert!(!is_language_tag(tag), "{tag}");
         }

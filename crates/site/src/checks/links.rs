@@ -16,7 +16,7 @@ use super::{
 use crate::{
     graph::{PageFlags, State, has_all_ids, named},
     page::{
-        HtmlFacts, LINK_CODE, LINK_FRAGMENT, LINK_MALFORMED, LINK_OTHER_SCHEME, Link, REL_NOFOLLOW, UrlId,
+        HtmlFacts, LINK_CODE, LINK_CONCEALED, LINK_FRAGMENT, LINK_MALFORMED, LINK_OTHER_SCHEME, Link, REL_NOFOLLOW, UrlId,
         cut,
     },
 };
@@ -33,6 +33,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Visitors who follow the link reach an error page and leave, and crawl budget is wasted.",
         recommendation: "Correct or remove the link, or restore the page it points to.",
         source: "https://developers.google.com/search/docs/crawling-indexing/http-network-errors",
+        changed_in: [2, 5, 0],
         ..Check::error(Links, Test::Html(broken))
     },
     Check {
@@ -114,20 +115,21 @@ pub(super) const CHECKS: &[Check] = &[
         id: "anchor-empty",
         needs_whole: true,
         title: "Missing anchor text",
-        description: "A link has no text and no image with alt text, and neither the link nor an element in it has an aria-label or a title.",
+        description: "A link has no text and no image with alt text, and neither the link nor an element in it has an aria-label, an aria-labelledby or a title. Hidden links do not count.",
         why_it_matters: "Search engines and screen reader users cannot tell where the link leads.",
         recommendation: "Add anchor text, or alt text if the link is an image.",
         source: "https://dequeuniversity.com/rules/axe/latest/link-name",
-        changed_in: [2, 2, 0],
+        changed_in: [2, 5, 0],
         ..Check::notice(Links, Test::Html(anchor_empty))
     },
     Check {
         id: "anchor-generic",
         title: "Generic anchor text",
-        description: "The anchor text of a link would fit any link, such as \"click here\" or \"read more\".",
+        description: "The anchor text of a link would fit any link, such as \"click here\" or \"read more\". Hidden links do not count.",
         why_it_matters: "Anchor text tells visitors and search engines what the linked page is about.",
         recommendation: "Describe the linked page in the anchor text.",
         source: CRAWLABLE,
+        changed_in: [2, 5, 0],
         ..Check::notice(Links, Test::Html(anchor_generic))
     },
     Check {
@@ -270,7 +272,10 @@ fn many_links(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 }
 
 fn empty(html: &HtmlFacts) -> impl Iterator<Item = Link<'_>> {
-    html.links.iter().filter(|link| link.anchor.is_empty())
+    // nobody meets a link that is hidden
+    html.links
+        .iter()
+        .filter(|link| link.anchor.is_empty() && link.flags & LINK_CONCEALED == 0)
 }
 
 fn anchor_empty(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
@@ -283,7 +288,7 @@ fn generic(html: &HtmlFacts) -> impl Iterator<Item = Link<'_>> {
     let crawled = html
         .links
         .iter()
-        .filter(|link| link.flags & (LINK_OTHER_SCHEME | LINK_CODE) == 0);
+        .filter(|link| link.flags & (LINK_OTHER_SCHEME | LINK_CODE | LINK_CONCEALED) == 0);
     crawled.filter(move |link| is_generic_anchor(link.anchor, language))
 }
 

@@ -41,10 +41,11 @@ pub(super) const CHECKS: &[Check] = &[
         id: "cannibalisation",
         title: "Keyword cannibalization",
         scope: Scope::Graph,
-        description: "Indexable pages were published for the same keyword, or pages in the same language and of the same kind (article, product or other) share at least 80 % of the words in their title tag and H1.",
+        description: "Indexable pages were published for the same keyword, or pages in the same language and of the same kind (article, product or other) share at least 80 % of the words in their title tag and H1, and all numbers. The name of the site and other words that most of its pages have do not count, unless there are no others.",
         why_it_matters: "The pages compete for the same searches, and links and clicks are split between them.",
         recommendation: "Merge the pages, or give each its own topic and reflect it in the title tag.",
         source: "https://developers.google.com/search/docs/appearance/title-link",
+        changed_in: [2, 5, 0],
         ..Check::warning(Content, Test::Html(cannibalisation))
     },
     Check {
@@ -54,7 +55,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Browsers offer the wrong translation, and screen readers use the wrong pronunciation.",
         recommendation: "Set lang on the <html> element to the language of the text.",
         source: "https://www.w3.org/International/questions/qa-html-language-declarations",
-        changed_in: [2, 2, 0],
+        changed_in: [2, 5, 0],
         ..Check::notice(International, Test::Html(language))
     },
 ];

@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::evidence::with;
 use crate::{
     json::{Json, Object},
+    json_ld,
     page::{HtmlFacts, OBJECTS, cut},
 };
 
@@ -106,7 +107,7 @@ pub(super) fn markup(html: &HtmlFacts) -> Markup<'_> {
         .iter()
         .filter(|block| block.error.is_none() && !block.source.is_empty())
     {
-        if let Some(value) = Json::parse(&block.source) {
+        if let Some(value) = json_ld::read(&block.source) {
             find_unknown(&value, &mut unknown);
             collect(value, &mut markup.items, 0);
         }

@@ -50,7 +50,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "The page is not eligible for the rich result of that type.",
         recommendation: "Add the missing properties.",
         source: GALLERY,
-        changed_in: [2, 2, 0],
+        changed_in: [2, 5, 0],
         ..Check::warning(StructuredData, Test::Html(required::required))
     },
     Check {
@@ -60,7 +60,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines have less to show in the search result.",
         recommendation: "Add the missing properties.",
         source: ARTICLE,
-        changed_in: [2, 1, 0],
+        changed_in: [2, 5, 0],
         ..Check::notice(StructuredData, Test::Html(recommended))
     },
     Check {
@@ -71,7 +71,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines ignore the dates, or trust the page less.",
         recommendation: "Use ISO 8601 dates such as 2026-01-31T08:00:00+01:00.",
         source: "https://developers.google.com/search/docs/appearance/publication-dates",
-        changed_in: [2, 1, 0],
+        changed_in: [2, 5, 0],
         ..Check::warning(StructuredData, Test::Html(date_invalid))
     },
     Check {
@@ -86,12 +86,12 @@ pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "schema-singleton-duplicate",
         rests_on: &[Prerequisite::ObjectEnds],
-        title: "Multiple Organization, WebSite or BreadcrumbList objects",
-        description: "The structured data of the page has more than one Organization, WebSite or BreadcrumbList, with different @id values or without @id.",
+        title: "Multiple Organization or WebSite objects",
+        description: "The structured data of the page has more than one Organization or WebSite, with different @id values or without @id. A page may have several breadcrumb trails.",
         why_it_matters: "Search engines cannot tell which object describes the site.",
         recommendation: "Merge the objects, or give them the same @id.",
         source: GUIDE,
-        changed_in: [2, 1, 0],
+        changed_in: [2, 5, 0],
         ..Check::notice(StructuredData, Test::Html(duplicates))
     },
     Check {
@@ -200,10 +200,10 @@ fn date_invalid(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
         {
             wrong.push(json!({"property": "datePublished", "value": text, "problem": "future"}));
         }
-        // a date without a time is the beginning of its day
-        if let (Some(published), Some(modified)) = (ms("datePublished"), ms("dateModified"))
+        let span = |name: &str| item.text(name).and_then(dates::Span::parse);
+        if let (Some(published), Some(modified)) = (span("datePublished"), span("dateModified"))
             && item.extent != Extent::Unsure
-            && modified + 86_400_000 <= published
+            && modified.is_before(published)
         {
             wrong.push(json!({"property": "dateModified", "value": item.text("dateModified"), "problem": "before datePublished"}));
         }
@@ -237,7 +237,7 @@ fn retired(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 
 fn duplicates(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     let items = page.items();
-    let twice = ["Organization", "WebSite", "BreadcrumbList"]
+    let twice = ["Organization", "WebSite"]
         .into_iter()
         .filter(|name| {
             let mut ids: Vec<Option<&Json<'_>>> = items

@@ -81,7 +81,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Different wording could match more search queries.",
         recommendation: "Vary one of them where that helps the reader.",
         source: TITLE,
-        changed_in: [2, 2, 0],
+        changed_in: [2, 5, 0],
         ..Check::notice(Titles, Test::Html(title_same_as_h1))
     },
     Check {

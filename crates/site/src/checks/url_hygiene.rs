@@ -117,7 +117,7 @@ pub(super) const CHECKS: &[Check] = &[
         recommendation: "Replace it with the public URL.",
         source: "https://www.rfc-editor.org/rfc/rfc6761.html",
         reads: cut::LINKS | cut::RESOURCES,
-        changed_in: [2, 3, 0],
+        changed_in: [2, 5, 0],
         ..Check::error(Crawlability, Test::Html(localhost_link))
     },
     Check {
@@ -129,7 +129,7 @@ pub(super) const CHECKS: &[Check] = &[
         recommendation: "Replace the host with the public one, and protect the staging site with a password.",
         source: DUPLICATES,
         reads: cut::LINKS | cut::RESOURCES,
-        changed_in: [2, 2, 0],
+        changed_in: [2, 5, 0],
         ..Check::warning(Crawlability, Test::Html(staging_host))
     },
     Check {

@@ -25,7 +25,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Google ignores structured data about content that visitors cannot see, and may penalize it.",
         recommendation: "Show the content on the page, or correct the structured data.",
         source: "https://developers.google.com/search/docs/appearance/structured-data/sd-policies",
-        changed_in: [2, 1, 0],
+        changed_in: [2, 5, 0],
         ..Check::warning(StructuredData, Test::Html(mismatch))
     },
 ];

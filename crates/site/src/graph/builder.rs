@@ -3,7 +3,7 @@
 
 use std::panic::resume_unwind;
 
-use searchwright_text::{folded_hash, minhash::Sketch};
+use searchwright_text::{folded_hash, minhash::Sketch, primary};
 
 use super::{
     Home, PageFlags, SiteGraph, State,
@@ -132,8 +132,7 @@ impl GraphBuilder {
             index.h1s[id] = h1.map_or(0, folded_hash);
             index.texts[id] = html.text_hash;
             index.languages[id] = html.lang.as_deref().and_then(language).unwrap_or_default();
-            let is_short = html.main_words < self.thresholds.not_found_words;
-            if is_short && not_found::says_so([title, h1]) {
+            if not_found::says_so(html, title, h1, self.thresholds.not_found_words) {
                 bits |= PageFlags::SOFT_404;
             }
             if bits.contains(PageFlags::INDEXABLE) {
@@ -323,7 +322,6 @@ fn share(percent: u32) -> f64 {
 
 /// Returns the primary language of a language tag if it has two letters.
 fn language(tag: &str) -> Option<[u8; 2]> {
-    let code: [u8; 2] = tag.split(['-', '_']).next()?.as_bytes().try_into().ok()?;
-    let code = code.map(|b| b.to_ascii_lowercase());
+    let code: [u8; 2] = primary(tag).as_bytes().try_into().ok()?;
     code.iter().all(u8::is_ascii_lowercase).then_some(code)
 }

@@ -1,11 +1,17 @@
 //! Soft 404s: pages that say "not found" with status 200.
 
+mod message;
+
 use std::cmp::Reverse;
 
-use searchwright_text::{folded, minhash::Sketch};
+use memchr::memmem;
+use searchwright_text::minhash::Sketch;
 
 use super::{PageFlags, SiteGraph, State};
-use crate::{origin::Probe, page::UrlId};
+use crate::{
+    origin::Probe,
+    page::{HtmlFacts, UrlId},
+};
 
 /// Minimum similarity (share of common shingles) of a text to the response to a made-up URL.
 const NEAR: f64 = 0.9;
@@ -13,106 +19,17 @@ const NEAR: f64 = 0.9;
 /// Number of pages that may resemble the response to a made-up URL on any site, however small.
 const MAX_ALIKE: usize = 5;
 
-/// Phrases for "not found", folded, that are searched in the title and the first heading.
-const NOT_FOUND: [&str; 23] = [
-    "not found",
-    "page not found",
-    "does not exist",
-    "nicht gefunden",
-    "page introuvable",
-    "non trouvée",
-    "no encontrada",
-    "no se encuentra",
-    "non trovata",
-    "não encontrada",
-    "niet gevonden",
-    "nie znaleziono",
-    "не найдена",
-    "не знайдено",
-    "hittades inte",
-    "ikke fundet",
-    "ikke funnet",
-    "ei löytynyt",
-    "nenalezena",
-    "bulunamadı",
-    "見つかりません",
-    "找不到",
-    "찾을 수 없",
-];
-
-/// Whether the title or the first heading says "not found".
-pub fn says_so(names: [Option<&str>; 2]) -> bool {
-    names.into_iter().flatten().any(names_it)
+/// Whether a page is an error page by its title and first heading. A page that is marked as an article or a product is
+/// none.
+pub fn says_so(html: &HtmlFacts, title: Option<&str>, h1: Option<&str>, limit: u32) -> bool {
+    message::says_so(title, h1, html.main_words, limit) && !is_marked(html)
 }
 
-fn names_it(text: &str) -> bool {
-    let folded = folded(text);
-    NOT_FOUND.iter().any(|phrase| folded.contains(phrase)) || folded.contains("404") && says_404(&folded)
-}
-
-/// Words before or after the number of an error.
-const ERROR: [&str; 20] = [
-    "error",
-    "errors",
-    "fehler",
-    "erreur",
-    "errore",
-    "erro",
-    "fout",
-    "fel",
-    "feil",
-    "fejl",
-    "virhe",
-    "błąd",
-    "chyba",
-    "hiba",
-    "hata",
-    "ошибка",
-    "помилка",
-    "http",
-    "status",
-    "oops",
-];
-/// Words only after the number of an error.
-const PAGE: [&str; 9] = [
-    "page",
-    "not",
-    "seite",
-    "nicht",
-    "pagina",
-    "página",
-    "sorry",
-    "страница",
-    "strona",
-];
-
-/// Whether 404 is an error number, and not that of a car model, an area code or a house: it stands alone between
-/// separators, or next to a word for an error at the beginning or the end.
-fn says_404(folded: &str) -> bool {
-    let words = |part: &str| {
-        let words = part.split(|c: char| !c.is_alphanumeric());
-        words
-            .filter(|word| !word.is_empty())
-            .map(str::to_owned)
-            .collect::<Vec<_>>()
-    };
-    let is_error = |pair: &[String]| {
-        let [a, b] = [&*pair[0], &*pair[1]];
-        ERROR.contains(&a) && b == "404" || a == "404" && (ERROR.contains(&b) || PAGE.contains(&b))
-    };
-    let all = words(folded);
-    let alone = |part: &str| {
-        let part = words(part);
-        part.len() == 1 && part[0] == "404"
-    };
-    let marks = [" - ", " – ", " — ", " | ", " · ", ": ", "! ", "» "];
-    let parts = marks.iter().fold(vec![folded], |parts, mark| {
-        parts.into_iter().flat_map(|part| part.split(mark)).collect()
-    });
-    let pairs = all.windows(2);
-    parts.into_iter().any(alone)
-        || pairs.clone().next().is_some_and(is_error)
-        || pairs.last().is_some_and(is_error)
+fn is_marked(html: &HtmlFacts) -> bool {
+    html.json_ld.iter().any(|block| {
+        let has = |word: &str| memmem::find(block.source.as_bytes(), word.as_bytes()).is_some();
+        ["Product\"", "Article\"", "BlogPosting\""].into_iter().any(has)
+    })
 }
 
 /// Marks pages whose text is that of the response to a made-up URL, or nearly that, since the text may contain the

@@ -1,12 +1,12 @@
 //! Pages about the same topic, judged by titles and first headings.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use searchwright_text::{self as text, is_cjk};
 
 use super::near_duplicates::{Groups, Pairs, buckets};
 use crate::page::HtmlFacts;
 
-/// Maximum number of words kept of title and heading.
+/// Maximum number of words kept of title and heading, and of each part of them.
 const WORDS: usize = 24;
 /// Minimum number of words for a comparison.
 const MIN_WORDS: usize = 2;
@@ -31,12 +31,20 @@ enum Intent {
 pub(super) struct TitleWords {
     /// Pairs of a page and a value made of its language and intent; [`NONE`] replaces a page that was removed.
     pages: Vec<(u32, u32)>,
-    ends: Vec<u32>,
-    /// Hashes of words, ascending per page.
+    /// Ends of the parts of each page.
+    ends: Vec<[u32; PARTS]>,
+    /// Hashes of words, ascending per part.
     words: Vec<u32>,
 }
 
 const NONE: u32 = u32::MAX;
+/// Parts of a page: the title up to its first separator, that between the first and the last separator, that after the
+/// last one, and the first heading.
+const PARTS: usize = 4;
+/// Share of pages, in percent, in which a word is that of the site, and the least number of such pages: nearly all of a
+/// small site, or half of a larger one.
+const NEARLY_ALL: (usize, usize) = (90, 3);
+const HALF: (usize, usize) = (50, 8);
 
 impl TitleWords {
     pub fn add(
@@ -48,32 +56,23 @@ impl TitleWords {
         language: [u8; 2],
     ) {
         let start = self.words.len();
-        let title = title.map(|title| {
-            let end = SEPARATORS
-                .iter()
-                .filter_map(|separator| title.rfind(separator))
-                .max();
-            &title[..end.unwrap_or(title.len())]
-        });
-        for text in [title, h1].into_iter().flatten() {
-            self.words.extend(words(&text::folded(text)));
+        let [first, middle, last] = split(title.unwrap_or_default());
+        let mut ends = [0; PARTS];
+        for (part, end) in [first, middle, last, h1.unwrap_or_default()].into_iter().zip(&mut ends) {
+            let from = self.words.len();
+            self.words.extend(words(&text::folded(part)));
+            let own = distinct(&mut self.words, from).min(from + WORDS);
+            self.words.truncate(own);
+            *end = own as u32;
         }
-        self.words[start..].sort_unstable();
-        let mut kept = start;
-        for i in start..self.words.len() {
-            if kept == start || self.words[i] != self.words[kept - 1] {
-                self.words[kept] = self.words[i];
-                kept += 1;
-            }
-        }
-        self.words.truncate(kept.min(start + WORDS));
-        if self.words.len() - start < MIN_WORDS {
+        let mut all = self.words[start..].to_vec();
+        if distinct(&mut all, 0) < MIN_WORDS {
             self.words.truncate(start);
             return;
         }
         let [a, b] = language.map(u32::from);
         self.pages.push((id, a << 16 | b << 8 | intent(html) as u32));
-        self.ends.push(self.words.len() as u32);
+        self.ends.push(ends);
     }
 
     /// Removes a page, because it is added again.
@@ -94,9 +93,66 @@ impl TitleWords {
         }
     }
 
-    fn words(&self, i: usize) -> &[u32] {
-        let start = if i == 0 { 0 } else { self.ends[i - 1] as usize };
-        &self.words[start..self.ends[i] as usize]
+    fn part(&self, i: usize, part: usize) -> &[u32] {
+        let ends = self.ends.get(i).copied().unwrap_or_default();
+        let start = match part.checked_sub(1) {
+            Some(before) => ends[before],
+            None => i.checked_sub(1).and_then(|before| self.ends.get(before)).map_or(0, |ends| ends[PARTS - 1]),
+        };
+        &self.words[start as usize..ends[part] as usize]
+    }
+
+    /// Returns the words of the site: those in the titles or headings of nearly all pages of a small site, or of half the
+    /// pages of a larger one.
+    fn site_words(&self) -> HashSet<u32> {
+        let mut counts: HashMap<u32, usize> = HashMap::new();
+        let mut all = Vec::new();
+        let live = (0..self.pages.len()).filter(|i| self.pages[*i].0 != NONE);
+        let pages = live.clone().count();
+        for i in live {
+            all.clear();
+            (0..PARTS).for_each(|part| all.extend_from_slice(self.part(i, part)));
+            let count = distinct(&mut all, 0);
+            for word in &all[..count] {
+                *counts.entry(*word).or_default() += 1;
+            }
+        }
+        let is_common = |count: usize| {
+            [NEARLY_ALL, HALF]
+                .iter()
+                .any(|(share, least)| count >= *least && count * 100 >= pages * share)
+        };
+        let common = counts.into_iter().filter(|(_, count)| is_common(*count));
+        common.map(|(word, _)| word).collect()
+    }
+
+    /// Returns the words of each page that name its topic: those of title and heading, without the name of the site and
+    /// words that all its pages have, unless there are no others.
+    fn topics(&self) -> Topics {
+        let of_site = self.site_words();
+        let is_of_site = |words: &[u32]| words.iter().all(|word| of_site.contains(word));
+        let mut topics = Topics::default();
+        for i in 0..self.pages.len() {
+            let from = topics.words.len();
+            let [first, middle, last, h1] = [0, 1, 2, 3].map(|part| self.part(i, part));
+            // the name of the site comes last, if it does not certainly come first
+            let title = if last.is_empty() {
+                [first, &[]]
+            } else if is_of_site(first) && !is_of_site(last) {
+                [middle, last]
+            } else {
+                [first, middle]
+            };
+            let chosen = title.into_iter().chain([h1]).flatten().copied();
+            topics.words.extend(chosen.clone().filter(|word| !of_site.contains(word)));
+            if topics.words.len() == from {
+                topics.words.extend(chosen);
+            }
+            let kept = distinct(&mut topics.words, from).min(from + WORDS);
+            topics.words.truncate(kept);
+            topics.ends.push(kept);
+        }
+        topics
     }
 
     /// Groups pages in one language and with one intent that share at least this share of words, and all numbers.
@@ -104,12 +160,13 @@ impl TitleWords {
     /// Two such sets have a word in common among the few rarest words of each, so only those are looked up (Chaudhuri,
     /// Ganti and Kaushik, "A Primitive Operator for Similarity Joins in Data Cleaning", ICDE 2006).
     pub fn groups(self, least: f64) -> Groups {
+        let topics = self.topics();
         let mut order: Vec<u32> = (0..self.pages.len() as u32)
-            .filter(|i| self.pages[*i as usize].0 != NONE)
+            .filter(|i| self.pages[*i as usize].0 != NONE && !topics.words(*i as usize).is_empty())
             .collect();
         let set = |i: u32| TitleSet {
             kind: self.pages[i as usize].1,
-            words: self.words(i as usize),
+            words: topics.words(i as usize),
         };
         order.sort_unstable_by(|a, b| set(*a).cmp(&set(*b)).then(a.cmp(b)));
         let (mut things, mut pages): (Vec<u32>, _) = (Vec::new(), Vec::with_capacity(order.len()));
@@ -151,6 +208,46 @@ impl TitleWords {
     }
 }
 
+/// Words that name the topics of pages.
+#[derive(Default)]
+struct Topics {
+    words: Vec<u32>,
+    ends: Vec<usize>,
+}
+
+impl Topics {
+    fn words(&self, i: usize) -> &[u32] {
+        let start = i.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.words[start..self.ends[i]]
+    }
+}
+
+/// Sorts the words from a position and moves the distinct ones to the front; returns their end.
+fn distinct(words: &mut [u32], from: usize) -> usize {
+    words[from..].sort_unstable();
+    let mut kept = from;
+    for i in from..words.len() {
+        if kept == from || words[i] != words[kept - 1] {
+            words[kept] = words[i];
+            kept += 1;
+        }
+    }
+    kept
+}
+
+/// Splits a title at its first and its last separator.
+fn split(title: &str) -> [&str; 3] {
+    let places = |separator: &&'static str| Some((title.find(separator)?, title.rfind(separator)?, separator.len()));
+    let found: Vec<(usize, usize, usize)> = SEPARATORS.iter().filter_map(places).collect();
+    let first = found.iter().map(|(first, _, length)| (*first, *length)).min();
+    let last = found.iter().map(|(_, last, length)| (*last, *length)).max();
+    let (Some((first, length)), Some((last, last_length))) = (first, last) else {
+        return [title, "", ""];
+    };
+    let middle = title.get(first + length..last).unwrap_or_default();
+    [&title[..first], middle, &title[last + last_length..]]
+}
+
 /// Words of a title and heading, with a value made of their language and intent.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct TitleSet<'t> {
@@ -172,22 +269,33 @@ fn shared_words(a: TitleSet<'_>, b: TitleSet<'_>) -> Option<f64> {
     Some(both as f64 / (a.len() + b.len() - both) as f64)
 }
 
-fn words(folded: &str) -> impl Iterator<Item = u32> + '_ {
+/// Returns the words of a text. Several numbers make one more: their order tells the parts of a series apart, as in 1.2.1
+/// and 1.1.2.
+fn words(folded: &str) -> Vec<u32> {
     let words = folded
         .split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty());
-    words.flat_map(|word| {
+    let words = words.flat_map(|word| {
         // in scripts without spaces every character is a word
         let single = word.chars().next().is_some_and(is_cjk);
         let whole = (!single).then_some(word);
         let parts = single.then(|| word.split("").filter(|part| !part.is_empty()));
         whole.into_iter().chain(parts.into_iter().flatten()).map(hash)
-    })
+    });
+    let mut words: Vec<u32> = words.collect();
+    let numbers: Vec<u8> = { words.iter() }
+        .filter(|word| **word & NUMBER != 0)
+        .flat_map(|word| word.to_le_bytes())
+        .collect();
+    if numbers.len() > 4 {
+        words.push(text::hash(&numbers) as u32 | NUMBER);
+    }
+    words
 }
 
 fn hash(word: &str) -> u32 {
     let hash = text::hash(word.as_bytes()) as u32 & !NUMBER;
-    let number = word.bytes().any(|b| b.is_ascii_digit());
+    let number = word.chars().any(char::is_numeric);
     hash | if number { NUMBER } else { 0 }
 }
 
@@ -254,6 +362,41 @@ mod tests {
         assert_eq!(group(&found, 2), [0; 0]);
         assert_eq!(group(&found, 3), [0; 0]);
         assert_eq!(group(&found, 5), [5, 6]);
+    }
+
+    #[test]
+    fn the_name_of_the_site_is_no_topic() {
+        let name = "Rasenmäher Müller in Berlin Mitte";
+        // at the end, at the beginning, within, and in a heading of every page
+        let spellings: [fn(&str, &str) -> (String, String); 4] = [
+            |name, topic| (format!("{topic} | {name}"), name.to_owned()),
+            |name, topic| (format!("{name} - {topic}"), String::new()),
+            |name, topic| (format!("{name}: {topic}"), topic.to_owned()),
+            |name, topic| (format!("{topic} | Shop | {name}"), format!("{name} {topic}")),
+        ];
+        for spelling in spellings {
+            let mut topics = TitleWords::default();
+            for (id, topic) in ["Blades", "Oil", "Wheels", "Oil", "Engines and oil"].iter().enumerate() {
+                let (title, h1) = spelling(name, topic);
+                topics.add(id as u32, &HtmlFacts::default(), Some(&title), Some(&h1), *b"de");
+            }
+            let found = topics.groups(0.8);
+            assert_eq!(group(&found, 1), [1, 3], "{:?}", spelling(name, "x"));
+            assert!([0, 2, 4].iter().all(|id| group(&found, *id).is_empty()), "{:?}", spelling(name, "x"));
+        }
+    }
+
+    #[test]
+    fn titles_that_differ_in_numbers_are_parts_of_a_series() {
+        let found = groups(&[
+            "Release notes of version 1.2.1",
+            "Release notes of version 1.1.2",
+            "Release notes of version 2.1",
+            "Release notes of version ١.٢",
+            "Release notes of version 2.1",
+        ]);
+        assert_eq!(group(&found, 4), [2, 4]);
+        assert!([0, 1, 3].iter().all(|id| group(&found, *id).is_empty()));
     }
 
     proptest! {

@@ -12,12 +12,14 @@ pub(crate) const HREF: usize = 2_048;
 /// Number of attributes of a tag kept unconditionally; beyond it only those in [`ASKED`].
 const MAX_ATTRIBUTES: usize = 128;
 /// Attribute names that the reader uses.
-const ASKED: [&str; 39] = [
+const ASKED: [&str; 45] = [
     "action",
     "alt",
     "aria-hidden",
     "aria-label",
+    "aria-labelledby",
     "charset",
+    "class",
     "color",
     "content",
     "data",
@@ -25,10 +27,12 @@ const ASKED: [&str; 39] = [
     "datetime",
     "face",
     "height",
+    "hidden",
     "href",
     "hreflang",
     "http-equiv",
     "id",
+    "inert",
     "itemid",
     "itemprop",
     "itemref",
@@ -38,6 +42,8 @@ const ASKED: [&str; 39] = [
     "loading",
     "name",
     "onclick",
+    "open",
+    "popover",
     "poster",
     "property",
     "rel",

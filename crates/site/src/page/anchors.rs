@@ -3,9 +3,9 @@
 use searchwright_text as text;
 
 use super::{
-    Link, REL_NOFOLLOW, UrlId,
+    LINK_CONCEALED, LINK_FRAGMENT, Link, REL_NOFOLLOW, UrlId,
     limits::LIST,
-    reader::{OpenLink, Reader},
+    reader::{Concealed, OpenLink, Permalink, Reader},
 };
 use crate::html::{attributes::Attributes, tags::Tag, tokenizer::StartTag};
 
@@ -39,7 +39,7 @@ impl<'a> Reader<'a, '_> {
             let way = |link: Link<'_>| Some((link.target?, link.flags & REL_NOFOLLOW));
             let links = &self.out.links;
             let known = || links.iter().filter_map(way).collect();
-            let new = self.targets.get_or_insert_with(known).insert((target?, rel));
+            let new = { self.targets.get_or_insert_with(known) }.insert((target?, rel & REL_NOFOLLOW));
             return new.then_some((target, flags | rel));
         }
         Some((target, flags | rel))
@@ -74,9 +74,15 @@ impl<'a> Reader<'a, '_> {
         let nofollow = ["nofollow", "ugc", "sponsored"]
             .iter()
             .any(|word| attributes.has_word("rel", word));
-        let rel = if nofollow { REL_NOFOLLOW } else { 0 };
+        let mut rel = if nofollow { REL_NOFOLLOW } else { 0 };
+        if self.concealed() > Concealed::No {
+            rel |= LINK_CONCEALED;
+        }
+        let mut permalink = Permalink::No;
         if let Some((target, flags)) = self.wanted(&href, rel) {
             index = Some(self.out.links.len());
+            let is_own = flags & LINK_FRAGMENT != 0 && target == Some(self.resolver.own());
+            permalink = self.permalink(attributes, is_own || href == "#");
             let line = self.line(start.at);
             // an area has no content, its text is `alt`
             let anchor = if start.tag == Tag::Area {
@@ -104,6 +110,8 @@ impl<'a> Reader<'a, '_> {
                 mark: self.prose.mark(),
                 alt: String::new(),
                 label,
+                labelled_by: Box::default(),
+                permalink,
             });
         }
     }

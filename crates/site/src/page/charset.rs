@@ -1,22 +1,27 @@
 //! Decodes bodies: byte order mark, then the HTTP header, then `<meta>` or an XML declaration in the first 1,024 bytes,
 //! then detection from the bytes (HTML standard 13.2.3.2). UTF-8 is borrowed, so that the body is not held twice.
 
+mod prescan;
+
 use std::borrow::Cow;
 
-use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use memchr::memmem;
 
 use super::Charset;
-use crate::html::{
-    tags::Tag,
-    tokenizer::{Token, Tokenizer},
-};
+use prescan::meta;
 
 /// Number of bytes searched for a declaration.
 const PRESCAN: usize = 1_024;
 
-/// Returns the body as text, with the encoding used and declared.
-pub(super) fn decode<'a>(body: &'a [u8], content_type: Option<&str>) -> (Cow<'a, str>, Charset) {
+/// Returns the body as text, with the encoding used and declared. `host` is that of the page: undeclared pages of a country
+/// are mostly in its encodings.
+pub(super) fn decode<'a>(
+    body: &'a [u8],
+    content_type: Option<&str>,
+    host: Option<&str>,
+) -> (Cow<'a, str>, Charset) {
     let bom = Encoding::for_bom(body);
     let header = content_type.and_then(charset_in);
     let declared = declared(body, content_type.is_some_and(is_xml));
@@ -29,7 +34,10 @@ pub(super) fn decode<'a>(body: &'a [u8], content_type: Option<&str>) -> (Cow<'a,
     let (text, used) = match (encoding, utf_8(rest)) {
         (None, Some(text)) => (Cow::Borrowed(text), UTF_8),
         (Some(encoding), Some(text)) if encoding == UTF_8 => (Cow::Borrowed(text), UTF_8),
-        (None, None) => (WINDOWS_1252.decode_without_bom_handling(rest).0, WINDOWS_1252),
+        (None, None) => {
+            let guess = guessed(rest, host);
+            (guess.decode_without_bom_handling(rest).0, guess)
+        }
         (Some(encoding), _) => (encoding.decode_without_bom_handling(rest).0, encoding),
     };
     let charset = Charset {
@@ -39,6 +47,15 @@ pub(super) fn decode<'a>(body: &'a [u8], content_type: Option<&str>) -> (Cow<'a,
         bom: bom.is_some(),
     };
     (text, charset)
+}
+
+/// Returns the encoding of bytes that are not UTF-8, by what is frequent in each language, as browsers do.
+fn guessed(body: &[u8], host: Option<&str>) -> &'static Encoding {
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
+    detector.feed(body, true);
+    let country = host.and_then(|host| host.rsplit_once('.')).map(|(_, last)| last);
+    let plain = |name: &&str| !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'-' || b.is_ascii_digit());
+    detector.guess(country.filter(plain).map(str::as_bytes), Utf8Detection::Deny)
 }
 
 /// Returns the body if it is UTF-8; an incomplete last character is dropped, since the body may be cut.
@@ -104,45 +121,6 @@ fn declared(body: &[u8], is_xml: bool) -> Declared {
     in_meta
 }
 
-/// Returns the encoding of the first `<meta>` with a known one.
-fn meta(head: &[u8]) -> Declared {
-    let mut first = Declared::default();
-    let ascii = |b: &u8| if b.is_ascii() { char::from(*b) } else { '?' };
-    let head: Cow<'_, str> = match std::str::from_utf8(head) {
-        Ok(plain) if plain.is_ascii() => Cow::Borrowed(plain),
-        _ => Cow::Owned(head.iter().map(ascii).collect()),
-    };
-    let mut tokens = Tokenizer::new(&head);
-    while let Some(token) = tokens.next() {
-        let Token::Start(start) = token else { continue };
-        if start.tag != Tag::Meta {
-            continue;
-        }
-        let value = |name: &str| {
-            let mut attributes = tokens.attributes().iter();
-            attributes
-                .find(|a| a.name.eq_ignore_ascii_case(name))
-                .map(|a| a.value.trim())
-        };
-        let label = match (value("charset"), value("http-equiv"), value("content")) {
-            (Some(label), ..) if !label.is_empty() => Some(Cow::Borrowed(label)),
-            (_, Some(what), Some(content)) if what.eq_ignore_ascii_case("content-type") => {
-                charset_of_meta(content)
-            }
-            _ => None,
-        };
-        let Some(label) = label else { continue };
-        let declared = Declared::from_label(&label);
-        if declared.encoding.is_some() {
-            return declared;
-        }
-        if first.label.is_none() {
-            first = declared;
-        }
-    }
-    first
-}
-
 /// Returns the encoding of an XML declaration ("get an XML encoding", HTML standard 13.2.3.2).
 pub(crate) fn xml_encoding(head: &[u8]) -> Option<&str> {
     if !head.starts_with(b"<?xml") {
@@ -199,7 +177,7 @@ mod tests {
     use super::decode;
 
     fn read(body: &[u8], content_type: &str) -> (String, String) {
-        let (text, charset) = decode(body, Some(content_type));
+        let (text, charset) = decode(body, Some(content_type), None);
         (text.into_owned(), charset.used.into_string())
     }
 
@@ -247,6 +225,17 @@ mod tests {
             read(b"\xe9t\xe9", "text/html"),
             ("été".into(), "windows-1252".into())
         );
+        for (text, name) in [
+            ("Письменные столы из дуба, сделанные вручную в нашей мастерской", "windows-1251"),
+            ("机はすべて手作りで、長く使えます。", "Shift_JIS"),
+            ("我们的书桌都是手工制作的，可以使用很多年。", "GBK"),
+            ("Οι γλάροι πετούν πάνω από το λιμάνι το πρωί", "windows-1253"),
+        ] {
+            let encoding = encoding_rs::Encoding::for_label(name.as_bytes()).unwrap();
+            let page = format!("<title>{text}</title>");
+            let body = encoding.encode(&page).0;
+            assert_eq!(read(&body, "text/html"), (page, name.to_owned()));
+        }
         // cut in the middle of a character
         assert_eq!(read(b"abc\xe2\x82", "text/html"), ("abc".into(), "UTF-8".into()));
     }
@@ -262,7 +251,7 @@ mod tests {
         let xml = |encoding: &str| format!("<?xml version=\"1.0\" encoding{encoding}?>").into_bytes();
         let used = |start: Vec<u8>, rest: &[u8], content_type: &str| {
             let body = [&start, rest].concat();
-            let (text, charset) = decode(&body, Some(content_type));
+            let (text, charset) = decode(&body, Some(content_type), None);
             let last = text.chars().last();
             (last, charset.meta.map(String::from), charset.used.into_string())
         };
@@ -326,7 +315,7 @@ mod tests {
             .collect();
         let big: Vec<u8> = little.chunks(2).flat_map(|pair| [pair[1], pair[0]]).collect();
         for (body, name) in [(little, "UTF-16LE"), (big, "UTF-16BE")] {
-            let (text, charset) = decode(&body, Some("text/html"));
+            let (text, charset) = decode(&body, Some("text/html"), None);
             assert!(text.ends_with("<p>П") && &*charset.used == name && charset.meta.is_some());
         }
     }
@@ -337,6 +326,6 @@ mod tests {
             "<!-- <meta charset=a> -->{}<meta charset=utf-8>",
             " ".repeat(1_024)
         );
-        assert_eq!(decode(late.as_bytes(), None).1.meta, None);
+        assert_eq!(decode(late.as_bytes(), None, None).1.meta, None);
     }
 }

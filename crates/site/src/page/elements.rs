@@ -8,10 +8,11 @@ use serde::de::IgnoredAny;
 use super::{
     Form, Image, JsonLd, LinkRel, Meta, ResourceRef,
     limits::{ALTERNATES, BLOCKS, LIST, RESOURCES},
-    reader::{Reader, TEXT},
+    reader::{Concealed, Reader, TEXT},
 };
 use crate::html::{
     attributes::{Attributes, HREF},
+    inline_style,
     tags::Tag,
     tokenizer::StartTag,
 };
@@ -86,15 +87,17 @@ impl<'a> Reader<'a, '_> {
         };
         let decorative = attributes.is("role", "presentation")
             || attributes.is("role", "none")
-            || attributes.is("aria-hidden", "true")
+            || self.concealed() > Concealed::No
             // tracking pixels show nothing
             || one("width") && one("height");
-        let sized = attributes.has("width") && attributes.has("height")
-            || attributes
-                .raw("style")
-                .is_some_and(|style| style.contains("aspect-ratio"));
+        let sized = self.concealed() == Concealed::Unseen || is_sized(attributes);
         let line = self.line(start.at);
         let is_modern = has_modern(attributes) || self.picture_is_modern && self.open.has(Tag::Picture);
+        // another attribute, or another element, may name the image
+        let named = ["aria-label", "aria-labelledby"]
+            .iter()
+            .any(|name| attributes.raw(name).is_some_and(|name| !name.trim().is_empty()));
+        let decorative = decorative || named && alt.is_none();
         let image = Image {
             src: src.as_ref().into(),
             alt: alt.map(|alt| text::cut(&alt, TEXT).into()),
@@ -339,6 +342,19 @@ impl<'a> Reader<'a, '_> {
             form.password = true;
         }
     }
+}
+
+/// Whether the browser knows the room that an image takes before it loads, or it takes none in the flow of the page.
+fn is_sized(attributes: Attributes<'_, '_>) -> bool {
+    let style = attributes.get("style").unwrap_or_default();
+    let is_given = |name: &str, other: &str| {
+        let number = attributes.raw(name).map(str::trim_start);
+        number.is_some_and(|number| number.starts_with(|c: char| c.is_ascii_digit()))
+            || inline_style::sets_size(&style, [name, other])
+    };
+    is_given("width", "inline-size") && is_given("height", "block-size")
+        || inline_style::sets_size(&style, ["aspect-ratio", "aspect-ratio"])
+        || inline_style::is_out_of_flow(&style)
 }
 
 /// Whether an element offers an image in a modern format.

@@ -35,7 +35,8 @@ pub struct HtmlFacts {
     pub head_ended_by: Option<Box<str>>,
     /// First 80 characters of the source, if it does not begin with a doctype.
     pub opening: Option<Box<str>>,
-    /// Headings in order; beyond the limit only the first h1s with text.
+    /// Headings in order, without those that are hidden; beyond the limit only the first h1s with text. If no h1 is shown,
+    /// the first hidden one is the last in the list.
     pub headings: Vec<Heading>,
     /// Number of all headings, including those beyond the limit.
     pub headings_total: u32,
@@ -100,7 +101,7 @@ pub struct HtmlFacts {
     pub main_words: u32,
     /// Size of the visible text in bytes.
     pub text_bytes: u64,
-    /// Hash of the folded main text; 0 if there is none.
+    /// Hash of the folded main text, with the heading of the page and the text below it; 0 if there is none.
     pub text_hash: u64,
     /// First 300 characters of the main text, for evidence.
     pub excerpt: Box<str>,
@@ -183,6 +184,10 @@ pub struct Heading {
     pub line: u32,
     /// Number of words of the paragraph directly below; 0 if there is none.
     pub answer_words: u32,
+    /// Whether the heading is in navigation or a sidebar.
+    pub beside: bool,
+    /// Whether some of the text is program text.
+    pub code: bool,
 }
 
 /// One image.
@@ -192,9 +197,11 @@ pub struct Image {
     pub src: Box<str>,
     /// `alt`; `None` when the attribute is absent.
     pub alt: Option<Box<str>>,
-    /// Whether the image has `role=presentation|none` or `aria-hidden=true`, or is a tracking pixel.
+    /// Whether the image has `role=presentation|none`, is hidden at least from assistive technology, or is a tracking
+    /// pixel.
     pub decorative: bool,
-    /// Whether the image has width and height, or an inline aspect-ratio.
+    /// Whether the image has width and height, as attributes or inline style, or an inline aspect-ratio, or is not in the
+    /// flow of the page.
     pub sized: bool,
     /// Whether the image has `loading=lazy`.
     pub lazy: bool,

@@ -14,12 +14,15 @@ use super::UrlId;
 pub const REL_NOFOLLOW: u8 = 1;
 /// The href cannot be parsed or has a mistyped scheme.
 pub const LINK_MALFORMED: u8 = 2;
-/// The scheme is mailto, tel, javascript or another one that is not crawled.
+/// The scheme is mailto, tel, javascript or another one that is not crawled, or the URL is reserved by the network in
+/// front of the site (`/cdn-cgi/`).
 pub const LINK_OTHER_SCHEME: u8 = 4;
 /// The href has a non-empty fragment.
 pub const LINK_FRAGMENT: u8 = 8;
 /// The whole text of the link is program text.
 pub const LINK_CODE: u8 = 16;
+/// The link is hidden at least from assistive technology.
+pub const LINK_CONCEALED: u8 = 64;
 /// Flag of the last link kept: further links were left out that may have other targets.
 const LINK_LAST: u8 = 32;
 

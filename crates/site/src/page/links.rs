@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use memchr::memmem;
 use searchwright_text::simd::find_near;
 use url::Url;
 
@@ -15,6 +16,15 @@ const MISTYPED: [&str; 25] = [
     "httpp:", "httpps:", "httpss:", "htttp", "hhttp", "hhtp:", "hhtps:", "hppt:", "hppts:", "hpps:", "ttp:",
     "ttps:", "://", "www.",
 ];
+
+/// Path that Cloudflare answers itself on every site behind it, by design with errors for programs. It writes mail
+/// addresses of pages as links to it, which are no more pages than `mailto:`.
+const RESERVED: &str = "/cdn-cgi/";
+
+/// Whether a path belongs to the network in front of the site instead of the site.
+pub(crate) fn is_reserved(path: &str) -> bool {
+    path.starts_with(RESERVED)
+}
 
 /// Resolver of the links of one page.
 pub(super) struct Resolver<'u> {
@@ -34,6 +44,11 @@ impl<'u> Resolver<'u> {
             short: Base::new(page),
             intern,
         }
+    }
+
+    /// Returns the id of the page.
+    pub fn own(&self) -> UrlId {
+        self.own
     }
 
     /// Applies a `<base href>`; one that is not http(s) has no effect.
@@ -66,10 +81,13 @@ impl<'u> Resolver<'u> {
         if is_mistyped(href) {
             return (self.as_written(href), LINK_MALFORMED | fragment);
         }
-        if let Some(key) = self.short.key(href) {
+        // few links name it anywhere
+        let may_be_reserved = memmem::find(href.as_bytes(), RESERVED[1..].as_bytes()).is_some();
+        if let Some(key) = self.short.key(href).filter(|_| !may_be_reserved) {
             return (self.intern.intern_key(key), fragment);
         }
         match self.base.join(href) {
+            Ok(url) if is_reserved(url.path()) => (None, LINK_OTHER_SCHEME),
             Ok(url) if matches!(url.scheme(), "http" | "https") => (self.intern.intern(&url), fragment),
             Ok(_) => (None, LINK_OTHER_SCHEME),
             Err(_) => (None, LINK_MALFORMED | fragment),
@@ -203,6 +221,10 @@ mod tests {
             ),
             ("htt/x", Some("https://e.example/a/htt/x"), 0),
             ("http://a b/", None, LINK_MALFORMED),
+            ("/cdn-cgi/l/email-protection#a1", None, LINK_OTHER_SCHEME),
+            ("https://f.example/cdn-cgi/trace", None, LINK_OTHER_SCHEME),
+            ("../cdn-cgi/x", None, LINK_OTHER_SCHEME),
+            ("cdn-cgi/x", Some("https://e.example/a/cdn-cgi/x"), 0),
             ("https.html", Some("https://e.example/a/https.html"), 0),
             ("wwwx", Some("https://e.example/a/wwwx"), 0),
         ] {

@@ -1,12 +1,14 @@
 //! Visible text of a page: collected in reading order, evaluated at the end.
 
-use std::{cell::Cell, ops::Range};
+use std::{borrow::Cow, cell::Cell, ops::Range};
 
-use memchr::memchr2_iter;
+use memchr::{memchr2_iter, memmem};
 use searchwright_text::{self as text, WordCount, count_words, minhash::Sketch};
 
 use super::{
-    HtmlFacts, Limits, density, language, markup_mismatch::unseen, placeholders::VisibleText, readability,
+    HtmlFacts, Limits, density, language,
+    markup_mismatch::{digit, unseen},
+    placeholders::VisibleText, readability,
 };
 use crate::html::tags::Tag;
 
@@ -21,8 +23,6 @@ const AROUND: u8 = 16;
 
 /// Maximum number of bytes of a document for which space is reserved up front.
 const MAX_RESERVED: usize = 256 << 10;
-/// Maximum number of ranges of program text; a page with more is about programs.
-const MAX_CODE: usize = 1_000;
 /// Minimum number of words of a text that is compared with others.
 const MIN_SKETCHED: u32 = 50;
 /// Number of characters of the main text kept as evidence.
@@ -39,6 +39,10 @@ pub(super) struct TextCollector {
     /// Boundaries of blocks, ascending.
     breaks: Vec<usize>,
     code: Vec<(usize, usize)>,
+    /// Ranges of quoted text.
+    quotes: Vec<(usize, usize)>,
+    /// Positions at which two elements meet between digits, as in `12<sup>99</sup>`.
+    seams: Vec<usize>,
     /// Ranges of program text that forms a block of its own.
     listings: Vec<(usize, usize)>,
     /// Ranges of link texts outside landmarks.
@@ -61,6 +65,8 @@ impl TextCollector {
             mut parts,
             mut breaks,
             mut code,
+            mut quotes,
+            mut seams,
             mut listings,
             mut links,
             main,
@@ -73,6 +79,8 @@ impl TextCollector {
         parts.clear();
         breaks.clear();
         code.clear();
+        quotes.clear();
+        seams.clear();
         listings.clear();
         links.clear();
         Self {
@@ -81,6 +89,8 @@ impl TextCollector {
             place: 0,
             breaks,
             code,
+            quotes,
+            seams,
             listings,
             links,
             main,
@@ -92,6 +102,10 @@ impl TextCollector {
     pub fn push(&mut self, text: &str) {
         if self.parts.last().map(|part| part.1) != Some(self.place) {
             self.parts.push((self.text.len(), self.place));
+        }
+        let meets = |c: Option<char>| c.is_some_and(|c| digit(c).is_some());
+        if meets(text.chars().next()) && meets(self.text.chars().next_back()) {
+            self.seams.push(self.text.len());
         }
         text::fold_into(&mut self.text, text);
     }
@@ -122,11 +136,24 @@ impl TextCollector {
         text.strip_suffix(' ').unwrap_or(text)
     }
 
+    /// Returns the text between two marks.
+    pub fn between(&self, start: usize, end: usize) -> &str {
+        self.text.get(start..end).unwrap_or_default()
+    }
+
+    /// Whether program text ended since a mark.
+    pub fn has_code_since(&self, mark: usize) -> bool {
+        self.code.last().is_some_and(|(start, _)| *start >= mark)
+    }
+
     /// Records program text that began at a mark and has ended.
     pub fn code_since(&mut self, mark: usize) {
-        if self.code.len() < MAX_CODE {
-            self.code.push((mark, self.text.len()));
-        }
+        self.code.push((mark, self.text.len()));
+    }
+
+    /// Records quoted text that began at a mark and has ended.
+    pub fn quote_since(&mut self, mark: usize) {
+        self.quotes.push((mark, self.text.len()));
     }
 
     /// Records a program listing that began at a mark and has ended.
@@ -180,8 +207,9 @@ impl TextCollector {
                 .is_some_and(|(start, until)| *start <= visible && end <= *until)
     }
 
-    /// Counts and hashes the texts, and keeps the beginning of the main text if the limits ask for it.
-    pub fn finish(mut self, facts: &mut HtmlFacts, limits: &Limits) {
+    /// Counts and hashes the texts, and keeps the beginning of the main text if the limits ask for it. `lead` is the text
+    /// below the heading of the page.
+    pub fn finish(mut self, facts: &mut HtmlFacts, limits: &Limits, lead: &str) {
         self.text.truncate(self.text.trim_end().len());
         facts.text_bytes = self.text.len() as u64;
         let wanted = self.main_place();
@@ -216,13 +244,14 @@ impl TextCollector {
         facts.text_hash = if folded.is_empty() {
             0
         } else {
-            text::hash_long(folded.as_bytes())
+            text::hash_long(with_heading(facts, &folded, lead).as_bytes())
         };
         let visible = VisibleText {
             main: &folded,
             all: &self.text,
             around: &self.around(is_main),
             code: &self.code,
+            quotes: &self.quotes,
         };
         facts.placeholders = visible.placeholders();
         let main = Sketch::scan(&folded);
@@ -233,7 +262,7 @@ impl TextCollector {
             facts.sketch = main.sketch;
         }
         if facts.words >= MIN_SKETCHED && (!facts.json_ld.is_empty() || facts.objects.is_some()) {
-            facts.unseen = unseen(facts, &folded, &self.text);
+            facts.unseen = unseen(facts, &folded, &self.text, &self.seams);
         }
         if let Some(lang) = &facts.lang {
             facts.hard = readability::hard(lang, &lines);
@@ -354,6 +383,23 @@ impl TextCollector {
         }
         around
     }
+}
+
+/// Returns the text by which pages are the same: the main text, with the heading of the page and the text below it if they
+/// are not in it. They may stand in a block too small to be told from a menu, before a text that many pages share.
+fn with_heading<'t>(facts: &HtmlFacts, main: &'t str, lead: &str) -> Cow<'t, str> {
+    let own = |level: u8| {
+        let mut headings = facts.headings.iter();
+        headings.find(|heading| heading.level <= level && !heading.beside && !heading.text.is_empty())
+    };
+    let heading = own(1).or_else(|| own(6)).map(|heading| &*heading.text);
+    let is_in = |text: &str| memmem::find(main.as_bytes(), text.as_bytes()).is_some();
+    let others = [heading.unwrap_or_default(), lead].map(text::folded);
+    let mut whole = Cow::Borrowed(main);
+    for other in others.iter().filter(|other| !is_in(other)) {
+        whole = Cow::Owned([&whole, "\n", other].concat());
+    }
+    whole
 }
 
 /// Whether a text contains a digit. Works in chunks without an early exit inside, so that the loop is vectorized.

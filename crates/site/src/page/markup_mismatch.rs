@@ -1,5 +1,7 @@
 //! Values of structured data that the visible text does not contain.
 
+mod prices;
+
 use std::collections::HashSet;
 
 use searchwright_text as text;
@@ -8,8 +10,10 @@ use super::HtmlFacts;
 use crate::{
     html::entities::{self, In},
     json::{Json, Object},
+    json_ld,
 };
 use memchr::memmem;
+pub(super) use prices::digit;
 use serde::{Deserialize, Serialize};
 
 /// Maximum number of entries kept.
@@ -21,8 +25,8 @@ const ITEMS: usize = 50;
 /// Minimum share of words of a headline in the text for the text to contain it in another form.
 const SHARE: f64 = 0.6;
 /// Signs that a text contains prices.
-const CURRENCIES: [&str; 12] = [
-    "€", "$", "£", "¥", "₽", "₹", "zł", "EUR", "USD", "GBP", "CHF", "kr",
+const CURRENCIES: [&str; 13] = [
+    "€", "$", "£", "¥", "￥", "₽", "₹", "zł", "EUR", "USD", "GBP", "CHF", "kr",
 ];
 
 /// A property whose value is not visible.
@@ -35,17 +39,24 @@ pub struct MarkupMismatch {
 }
 
 /// Returns headlines of articles, and names and prices of products that the visible text does not contain. `folded` is
-/// the main text in folded case, `visible` all text as written.
-pub(super) fn unseen(facts: &HtmlFacts, folded: &str, visible: &str) -> Vec<MarkupMismatch> {
+/// the main text in folded case, `visible` all text as written, `seams` the places in it where two elements meet between
+/// digits.
+pub(super) fn unseen(
+    facts: &HtmlFacts,
+    folded: &str,
+    visible: &str,
+    seams: &[usize],
+) -> Vec<MarkupMismatch> {
     let mut found = Vec::new();
     let mut seen = DisplayedText {
         folded,
         visible,
+        seams,
         letters: None,
     };
     let telling = |source: &&str| {
         let has = |word: &str| memmem::find(source.as_bytes(), word.as_bytes()).is_some();
-        has("\"headline\"") || has("Product\"")
+        has("headline\"") || has("Product\"")
     };
     let blocks = facts.json_ld.iter().filter(|block| block.error.is_none());
     let objects = facts.objects.iter().flat_map(|objects| &objects.list);
@@ -53,7 +64,7 @@ pub(super) fn unseen(facts: &HtmlFacts, folded: &str, visible: &str) -> Vec<Mark
         .map(|block| &*block.source)
         .chain(objects.map(|object| &*object.source));
     for source in sources.filter(telling) {
-        if let Some(value) = Json::parse(source) {
+        if let Some(value) = json_ld::read(source) {
             walk(&value, &mut ITEMS.clone(), &mut |item| {
                 judge(item, &mut seen, &mut found)
             });
@@ -132,6 +143,7 @@ fn price(offers: &Json<'_>) -> Option<String> {
 struct DisplayedText<'a> {
     folded: &'a str,
     visible: &'a str,
+    seams: &'a [usize],
     /// Letters and digits of the whole text, computed on first use.
     letters: Option<String>,
 }
@@ -162,55 +174,19 @@ impl DisplayedText<'_> {
     /// Whether the text contains a price; true if it contains no prices at all, since then the page shows them in
     /// another way.
     fn has_price(&self, price: &str) -> bool {
-        let Some(cents) = cents(price).filter(|cents| *cents > 0) else {
+        let marked = prices::marked(price);
+        if marked.iter().all(|value| *value == 0) {
             return true;
-        };
+        }
         let names_prices = CURRENCIES.iter().any(|sign| self.visible.contains(sign));
-        // microdata may hold the displayed text itself: `1.299`
-        let as_written = price.chars().filter(char::is_ascii_digit).collect();
-        let mut spellings = vec![cents.to_string(), as_written];
-        if cents % 10 == 0 {
-            spellings.push((cents / 10).to_string());
-        }
-        if cents % 100 == 0 {
-            spellings.push((cents / 100).to_string());
-        }
-        !names_prices || amounts(self.visible).any(|amount| spellings.contains(&amount))
+        !names_prices
+            || prices::amounts(self.visible, self.seams)
+                .any(|values| values.iter().any(|value| marked.contains(value)))
     }
 }
 
 fn letters(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).collect()
-}
-
-/// Parses a price to cents: `1299.5` and `1299.50` are 129950, since schema.org requires a decimal point.
-fn cents(price: &str) -> Option<u64> {
-    let price: f64 = price.trim().parse().ok()?;
-    (0.0..1e12)
-        .contains(&price)
-        .then(|| (price * 100.0).round() as u64)
-}
-
-/// Returns the numbers of a text as digits only, so that `1.299,50`, `1,299.50` and `1 299.50` are equal.
-fn amounts(text: &str) -> impl Iterator<Item = String> {
-    let mut rest = text;
-    std::iter::from_fn(move || {
-        let start = rest.find(|c: char| c.is_ascii_digit())?;
-        let number = &rest[start..];
-        let mut end = 0;
-        for (at, c) in number.char_indices() {
-            let next = &number.as_bytes()[at..];
-            let thousands = c == ' ' && next.len() > 3 && next[1..4].iter().all(u8::is_ascii_digit);
-            match c {
-                '0'..='9' => end = at + 1,
-                '.' | ',' | '\'' | '’' => {}
-                ' ' if thousands => {}
-                _ => break,
-            }
-        }
-        rest = &number[end..];
-        Some(number[..end].chars().filter(char::is_ascii_digit).collect())
-    })
 }
 
 #[cfg(test)]
@@ -229,7 +205,7 @@ mod tests {
             json_ld: vec![block],
             ..HtmlFacts::default()
         };
-        unseen(&facts, &folded, visible)
+        unseen(&facts, &folded, visible, &[])
             .into_iter()
             .map(|u| (u.property.into(), u.value.into()))
             .collect()
@@ -270,6 +246,14 @@ mod tests {
             ("1299.00", "Oak desk", false),
             ("\"1.299\"", "Oak desk 1.299 €", false),
             ("\"call us\"", "Oak desk € 5", false),
+            // without the decimal point, or ten times too much
+            ("1299", "Oak desk 12.99 €", true),
+            ("\"12.99\"", "Oak desk € 1299", true),
+            ("\"10.00\"", "Oak desk € 100", true),
+            ("\"99.00\"", "Oak desk € 9,90", true),
+            ("\"100\"", "Oak desk € 100,00", false),
+            ("\"1299.00\"", "Oak desk ￥１２９９", false),
+            ("\"1299.00\"", "Oak desk ￥１，２９０", true),
         ] {
             assert_eq!(
                 !found(&product(price), text).is_empty(),

@@ -16,7 +16,7 @@ use crate::fetch::{Response, Validators};
 /// Version of the reader. Raise it with every change of the facts that the same bytes yield (`html/`, this folder, the
 /// crate `text`, the limits of what is kept) or of the request (`Accept`), because stored facts are reused while it
 /// stays.
-pub const READER: u32 = 11;
+pub const READER: u32 = 12;
 
 /// Maximum length in bytes of a validator that is sent back; most have 30.
 const MAX_VALIDATOR_BYTES: usize = 256;

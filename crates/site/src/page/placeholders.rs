@@ -11,7 +11,7 @@ const MAX_PLACEHOLDERS: usize = 20;
 /// Maximum number of brackets examined for unrendered templates.
 const MAX_LOOKED_AT: usize = 200;
 /// Number of bytes kept after filler text.
-const AFTER_FILLER: usize = 60;
+const AFTER_FILLER: usize = 61;
 
 /// Filler text in lower case.
 pub(crate) const FILLER: [&str; 3] = ["lorem ipsum", "dolor sit amet", "consectetur adipiscing"];
@@ -27,34 +27,37 @@ pub(super) struct VisibleText<'p> {
     pub all: &'p str,
     /// Ranges of `all` outside the main text, ascending.
     pub around: &'p [Range<usize>],
-    /// Ranges of `all` that are program text.
+    /// Ranges of `all` that are program text, ascending.
     pub code: &'p [(usize, usize)],
+    /// Ranges of `all` that are quoted, ascending.
+    pub quotes: &'p [(usize, usize)],
+}
+
+/// Marks before and after a word that is only mentioned.
+const OPENING: [char; 9] = ['"', '\'', '“', '„', '«', '‘', '‚', '‹', '「'];
+const CLOSING: [char; 9] = ['"', '\'', '”', '“', '»', '’', '‘', '›', '」'];
+/// Number of bytes after filler text in which a mark may close.
+const MENTION: usize = 40;
+
+/// Whether one of these ascending ranges contains a position.
+fn is_within(ranges: &[(usize, usize)], at: usize) -> bool {
+    let next = ranges.partition_point(|(_, end)| *end <= at);
+    ranges.get(next).is_some_and(|(start, _)| *start <= at)
 }
 
 impl VisibleText<'_> {
     /// Returns the placeholders: filler text first, each phrase once, then unrendered templates.
     pub fn placeholders(&self) -> Vec<Box<str>> {
         let mut found: Vec<Box<str>> = Vec::new();
-        for (filler, [finder, finder_around]) in FILLER.iter().zip(&*FILLER_FINDERS) {
-            if let Some(at) = finder.find(self.main.as_bytes()) {
-                // includes the text after it, by which the place can be found
-                let end = self.main.floor_char_boundary(at + filler.len() + AFTER_FILLER);
-                found.push(self.main[at..end].trim_end().into());
+        for (filler, finders) in FILLER.iter().zip(&*FILLER_FINDERS) {
+            // nearly all pages end here
+            if !self.mentions(filler, finders) {
                 continue;
             }
-            let text = self.all.as_bytes();
-            let begins = |at: &usize| {
-                text[..*at]
-                    .last()
-                    .is_some_and(|b| filler.as_bytes()[0] == b.to_ascii_lowercase())
-            };
-            let mut places = self.around.iter().flat_map(|part| {
-                let found = finder_around.find_iter(&text[part.clone()]);
-                found.map(|at| part.start + at)
-            });
-            if let Some(at) = places.find(begins) {
+            if let Some(at) = self.filler(filler) {
+                // includes the text after it, by which the place can be found
                 let end = self.all.floor_char_boundary(at + filler.len() + AFTER_FILLER);
-                found.push(text::folded_case(self.all[at - 1..end].trim_end().to_owned()).into());
+                found.push(text::folded_case(self.all[at..end].trim_end().to_owned()).into());
             }
         }
         let brackets = memchr2_iter(b'{', b'[', self.all.as_bytes());
@@ -65,15 +68,48 @@ impl VisibleText<'_> {
                 _ if rest.starts_with("[object ") => "]",
                 _ => return None,
             };
-            Some((at, rest, close))
+            (!is_within(self.code, at)).then_some((rest, close))
         });
-        for (at, rest, close) in unrendered.take(MAX_LOOKED_AT) {
-            let in_code = self.code.iter().any(|(start, end)| (*start..*end).contains(&at));
+        for (rest, close) in unrendered.take(MAX_LOOKED_AT) {
             let end = text::cut(rest, 80).find(close);
-            if let Some(end) = end.filter(|_| !in_code && found.len() < MAX_PLACEHOLDERS) {
+            if let Some(end) = end.filter(|_| found.len() < MAX_PLACEHOLDERS) {
                 found.push(rest[..end + close.len()].into());
             }
         }
         found
+    }
+
+    /// Whether the main text or a part around it contains filler text.
+    fn mentions(&self, filler: &str, [finder, finder_around]: &[Finder<'static>; 2]) -> bool {
+        let text = self.all.as_bytes();
+        let begins = |at: usize| {
+            let before = text[..at].last();
+            before.is_some_and(|b| filler.as_bytes()[0] == b.to_ascii_lowercase())
+        };
+        finder.find(self.main.as_bytes()).is_some()
+            || self.around.iter().any(|part| {
+                let mut found = finder_around.find_iter(&text[part.clone()]);
+                found.any(|at| begins(part.start + at))
+            })
+    }
+
+    /// Returns the first place of filler text that is no quotation, no program text and no mention of the words.
+    fn filler(&self, filler: &str) -> Option<usize> {
+        let bytes = self.all.as_bytes();
+        let first = filler.as_bytes()[0];
+        let mut places = memchr2_iter(first, first.to_ascii_uppercase(), bytes).filter(|at| {
+            let there = bytes.get(*at..at + filler.len());
+            there.is_some_and(|there| there.eq_ignore_ascii_case(filler.as_bytes()))
+        });
+        places.find(|at| {
+            !is_within(self.quotes, *at) && !is_within(self.code, *at) && !self.is_mention(*at, filler)
+        })
+    }
+
+    /// Whether filler text stands alone between quotation marks.
+    fn is_mention(&self, at: usize, filler: &str) -> bool {
+        let end = at + filler.len();
+        let until = self.all.floor_char_boundary(end + MENTION);
+        self.all[..at].ends_with(OPENING) && self.all[end..until].contains(CLOSING)
     }
 }

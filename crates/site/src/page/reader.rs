@@ -4,13 +4,15 @@ mod element_labels;
 mod end_tags;
 mod images;
 mod items;
+mod labelled;
+mod permalinks;
 
 use std::collections::HashSet;
 
 use searchwright_text as text;
 
 use super::{
-    HtmlFacts, Limits, UrlId,
+    Heading, HtmlFacts, Limits, UrlId,
     bylines::{authors, names_article},
     elements,
     limits::LIST,
@@ -27,9 +29,12 @@ use crate::html::{
     tokenizer::{StartTag, TextKind, Token, Tokenizer},
 };
 
-use element_labels::ElementLabels;
+pub(super) use element_labels::Concealed;
+use element_labels::{Beside, ElementLabels};
 use end_tags::OpenHeading;
 pub(super) use end_tags::OpenLink;
+use labelled::Labelled;
+pub(super) use permalinks::Permalink;
 
 /// Maximum number of characters kept of a text.
 pub(super) const TEXT: usize = 500;
@@ -54,10 +59,25 @@ pub(super) struct Reader<'a, 'u> {
     /// End of the last heading's text, until the text below it is counted.
     answer_from: Option<usize>,
     code: Option<usize>,
+    /// Start of the text of the outermost quotation.
+    quote: Option<usize>,
     /// Depth of the element whose text is excluded from snippets.
     nosnippet: Option<usize>,
     /// Depth of the element with the role `main`.
     main_role: Option<usize>,
+    /// Depth of the outermost element that is not heard, and of the one that is not shown.
+    unheard: Option<usize>,
+    unseen: Option<usize>,
+    /// Who does not meet the element being read, for its own attributes.
+    own: Concealed,
+    /// Depth of the outermost element beside the content, and how it is marked.
+    beside: Option<(usize, Beside)>,
+    /// First h1 that is not shown, which counts if there is no other.
+    unseen_h1: Option<Heading>,
+    /// Level of the heading of the page and the text below it.
+    lead: Option<(u8, Box<str>)>,
+    /// Links and headings without a text of their own that other elements name.
+    labelled: Vec<(Labelled, Box<str>)>,
     picture_has_img: bool,
     /// Whether the open picture has a source in a modern format.
     pub(super) picture_is_modern: bool,
@@ -98,8 +118,16 @@ impl<'a, 'u> Reader<'a, 'u> {
             paragraph: None,
             answer_from: None,
             code: None,
+            quote: None,
             nosnippet: None,
             main_role: None,
+            unheard: None,
+            unseen: None,
+            own: Concealed::No,
+            beside: None,
+            unseen_h1: None,
+            lead: None,
+            labelled: Vec::new(),
             picture_has_img: false,
             picture_is_modern: false,
             json_open: false,
@@ -147,6 +175,9 @@ impl<'a, 'u> Reader<'a, 'u> {
             self.out.opening = Some(text::cut(self.html, 80).into());
         }
         self.out.max_depth = self.open.deepest();
+        let has_h1 = { self.out.headings.iter() }.any(|heading| heading.level == 1 && !heading.text.is_empty());
+        self.out.headings.extend(self.unseen_h1.take().filter(|_| !has_h1));
+        self.name_labelled();
         self.out.spa_root = self.spa_root && self.scripts;
         self.out.strange = self.names.finish();
         self.out.objects = self.objects.and_then(|objects| objects.finish()).map(Box::new);
@@ -155,7 +186,8 @@ impl<'a, 'u> Reader<'a, 'u> {
         if { blocks.chain(objects.map(|object| &object.source)) }.any(|source| names_article(source)) {
             self.out.byline = authors(self.html).nth(self.authors_in_json).is_some();
         }
-        std::mem::take(&mut self.prose).finish(&mut self.out, self.limits);
+        let lead = self.lead.take().map(|(_, text)| text).unwrap_or_default();
+        std::mem::take(&mut self.prose).finish(&mut self.out, self.limits, &lead);
         self.out
     }
 
@@ -190,13 +222,16 @@ impl<'a, 'u> Reader<'a, 'u> {
                 self.leave_head(tag, start.name);
             }
             self.break_words(tag);
-            said = self.common_attributes(attributes);
+            said = self.common_attributes(tag, attributes);
+            self.own = said.concealed;
             self.meaning(start, attributes);
+            self.own = Concealed::No;
         }
         let repeated = matches!(tag, Tag::Html | Tag::Body | Tag::Head) && self.open.has(tag);
         if !start.empty && !repeated {
             self.open.push(tag);
             if !inert {
+                self.place(&said);
                 self.opened(tag, start);
             }
             // inline elements are a part of the text and do not hide all of it
@@ -209,12 +244,36 @@ impl<'a, 'u> Reader<'a, 'u> {
                 self.enter();
             }
         }
-        if let Some(label) = said.label {
-            self.label(label);
+        if said.label.is_some() || said.labelled_by.is_some() {
+            self.label(said.label, said.labelled_by);
         }
         if said.is_item {
             self.item(start, attributes, !start.empty && !repeated);
         }
+    }
+
+    /// Records that an element conceals its content, or that it is beside the content of the page.
+    fn place(&mut self, said: &ElementLabels<'_>) {
+        let depth = self.open.depth();
+        if said.concealed >= Concealed::Unheard {
+            self.unheard.get_or_insert(depth);
+        }
+        if said.concealed == Concealed::Unseen {
+            self.unseen.get_or_insert(depth);
+        }
+        if said.beside != Beside::No {
+            self.beside.get_or_insert((depth, said.beside));
+        }
+    }
+
+    /// Returns who does not meet the element being read.
+    pub(super) fn concealed(&self) -> Concealed {
+        let around = match (self.unseen, self.unheard) {
+            (Some(_), _) => Concealed::Unseen,
+            (None, Some(_)) => Concealed::Unheard,
+            (None, None) => Concealed::No,
+        };
+        around.max(self.own)
     }
 
     /// Ends the head at the first element that cannot be in it, wherever its end tag is.
@@ -249,7 +308,11 @@ impl<'a, 'u> Reader<'a, 'u> {
                 self.enter();
             }
             Tag::P => self.paragraph = Some(self.prose.mark()),
-            Tag::Code | Tag::Pre | Tag::Samp | Tag::Kbd => {
+            Tag::Blockquote | Tag::Q => {
+                let mark = self.prose.mark();
+                self.quote.get_or_insert(mark);
+            }
+            Tag::Code | Tag::Pre | Tag::Samp | Tag::Kbd | Tag::Tt | Tag::Var => {
                 let mark = self.prose.mark();
                 self.code.get_or_insert(mark);
             }
@@ -259,12 +322,16 @@ impl<'a, 'u> Reader<'a, 'u> {
                     self.finish_heading();
                     self.answer_from = None;
                     let line = self.line(start.at);
+                    // an element with a main heading is no sidebar, whatever its class
+                    if level == 1 && self.beside.is_some_and(|(_, how)| how == Beside::Name) {
+                        self.beside = None;
+                    }
                     self.heading = Some(OpenHeading {
                         level,
                         line,
                         mark: self.prose.mark(),
-                        alt: String::new(),
-                        label: String::new(),
+                        concealed: self.concealed(),
+                        ..OpenHeading::default()
                     });
                 }
             }

@@ -22,7 +22,7 @@ pub fn read(response: &Response, url: &Url, at: At, intern: &mut dyn Intern, lim
         // an empty body is an empty page, unless it was cut off
         && (!response.body.is_empty() || response.status == 200 && response.cut.is_none());
     let mut html = is_html.then(|| {
-        let (html, used) = charset::decode(&response.body, header.content_type.as_deref());
+        let (html, used) = charset::decode(&response.body, header.content_type.as_deref(), url.host_str());
         let resolver = Resolver::new(url, at.id, intern);
         let mut facts = Reader::new(&html, resolver, limits, at.fetched_at_ms).read();
         facts.charset = used;

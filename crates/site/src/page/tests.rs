@@ -1,6 +1,7 @@
 //! Facts of a page, read from its bytes.
 
 mod answers;
+mod concealed;
 mod elements;
 mod hostile;
 mod links;

@@ -45,6 +45,37 @@ fn urls_are_listed() {
 }
 
 #[test]
+fn alternates_of_entries_are_kept() {
+    let link = |code: &str, href: &str| format!("<xhtml:link rel='alternate' hreflang='{code}' href='{href}'/>");
+    let text = urlset(
+        &[
+            "<url>",
+            &link("de", "https://example.com/de?b=1&amp;a=2"),
+            "<loc>https://example.com/en</loc>",
+            &link("fr", "/fr"),
+            "<xhtml:link rel='stylesheet' href='/s'/><xhtml:link rel='alternate' href='/m'/></url>",
+            "<url><loc>https://example.com/fr</loc>",
+            &link("en", "https://example.com/en#x"),
+            "</url>",
+            "<url>",
+            &link("en", "/nobody"),
+            "</url>",
+        ]
+        .concat(),
+    );
+    let listing = of(&text);
+    assert_eq!((listing.facts.error, listing.urls.len()), (None, 2));
+    let named = |page: &str, alternate: &str| {
+        let url = |path: &str| format!("https://example.com/{path}");
+        named(&url(page), &url(alternate))
+    };
+    assert_eq!(
+        listing.alternates,
+        [named("en", "de?a=2&b=1"), named("en", "fr"), named("fr", "en")]
+    );
+}
+
+#[test]
 fn days_are_those_of_their_urls() {
     let entry = |i: usize, date: &str| {
         format!("<url><loc>https://example.com/{i}</loc><lastmod>{date}</lastmod></url>")

@@ -5,6 +5,7 @@ mod body;
 mod head;
 mod mended;
 mod microdata;
+mod misjudged;
 
 use super::{Case, World};
 
@@ -63,6 +64,7 @@ pub(super) fn cases() -> Vec<Case> {
         answers::addresses(),
         answers::answers(),
         mended::mended(),
+        misjudged::cases(),
         microdata::required(),
         microdata::others(),
     ]

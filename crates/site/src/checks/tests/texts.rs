@@ -40,6 +40,26 @@ fn json_ld(json: &str, text: &str) -> String {
     format!("<script type=application/ld+json>{json}</script><p>{text}")
 }
 
+/// Pages of a site whose name is in every title and heading.
+fn of_one_site(topics: [&str; 4]) -> World {
+    let name = "Handbook of the mowers of Fern and Moss";
+    let mut world = World::new();
+    for (path, topic) in ["/p", "/q", "/r", "/s"].into_iter().zip(topics) {
+        let page = format!("<title>{name}: {topic}</title><h1>{name}</h1><h1>{topic}</h1><p>{topic} {path}");
+        world = world.page(path, &page);
+    }
+    world
+}
+
+/// A page whose own words come before a long text in common.
+fn leaflet(topic: &str, lead: &str) -> String {
+    let notice = "<p>Each mower is tested for an hour on our own lawn before it leaves the house, and comes with a leaflet.";
+    format!(
+        "<div><a href=/>Home</a></div><h1>{topic}</h1><p>{lead}</p><h2>Notice</h2>{}<div>2026 Fern</div>",
+        notice.repeat(8)
+    )
+}
+
 const ENGLISH: &str = "The repair of lawn mowers is not difficult when you have the right tools and a little patience. \
     Begin with the spark plug, which is easily reached, and look at its colour before you put it back into the engine. \
     When it is black the mixture is too rich; when it is white the engine runs hot. Then you should look at the filter.";
@@ -80,6 +100,25 @@ pub(super) fn cases() -> Vec<Case> {
             &article("Garden desks, 3 of them"),
             &article("Garden desks: 3 of them"),
             &titled("Garden desks: 3 of them"),
+        ),
+        // a word of every page is that of the site
+        Case {
+            id: "cannibalisation",
+            bad: of_one_site(["Blades", "Oil", "Wheels", "Blades"]),
+            good: of_one_site(["Blades", "Oil", "Wheels", "Blades and oil"]),
+        },
+        pair(
+            "cannibalisation",
+            &titled("Release notes of mower firmware 1.2.1"),
+            &titled("Release notes of 1.2.1 (mower firmware)"),
+            &titled("Release notes of mower firmware 1.1.2"),
+        ),
+        // a heading and a sentence before what many pages have in common
+        pair(
+            "duplicate-exact",
+            &leaflet("Blades", "For lawns."),
+            &leaflet("Blades", "For lawns."),
+            &leaflet("Wheels", "For hills."),
         ),
         page(
             "readability-very-hard",

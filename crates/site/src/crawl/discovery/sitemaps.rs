@@ -65,6 +65,7 @@ impl Survey {
             } else {
                 report_listing(&listing, listed);
             }
+            origin.add_alternates(listing.alternates);
             origin.sitemaps.push(listing.facts);
         };
         let mut found = false;
@@ -114,6 +115,7 @@ impl Survey {
                 } else {
                     report_listing(&listing, listed);
                 }
+                origin.add_alternates(std::mem::take(&mut listing.alternates));
                 origin.sitemaps.push(listing.facts);
             }
         }

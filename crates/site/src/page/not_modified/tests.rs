@@ -338,7 +338,7 @@ fn the_reader_has_another_name_when_it_reads_otherwise() {
     }
     assert_eq!(
         (READER, searchwright_text::hash(&all)),
-        (11, 2_077_259_075_641_537_059),
+        (12, 17_033_874_733_226_609_329),
         "reading makes something else of the same bytes: raise READER, so that nothing of before is used again, and put both numbers here"
     );
 }

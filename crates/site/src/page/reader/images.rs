@@ -11,9 +11,10 @@ use crate::{
 impl Reader<'_, '_> {
     /// Adds the alternative text of an image to the open link and heading.
     pub(in crate::page) fn alternative(&mut self, alt: &str) {
+        let is_sign = self.is_in_permalink();
         let places = [
             self.link.as_mut().map(|l| &mut l.alt),
-            self.heading.as_mut().map(|h| &mut h.alt),
+            self.heading.as_mut().filter(|_| !is_sign).map(|h| &mut h.alt),
         ];
         for place in places.into_iter().flatten() {
             if place.len() < TEXT {
@@ -23,15 +24,24 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Sets a label as the name of the open link and heading, if they have none.
-    pub(super) fn label(&mut self, source: &str) {
+    /// Sets a label, and the ids of labels, as the name of the open link and heading, if they have none.
+    pub(super) fn label(&mut self, source: Option<&str>, ids: Option<&str>) {
+        let is_sign = self.is_in_permalink();
         let places = [
-            self.link.as_mut().map(|l| &mut l.label),
-            self.heading.as_mut().map(|h| &mut h.label),
+            self.link.as_mut().map(|l| (&mut l.label, &mut l.labelled_by)),
+            self.heading
+                .as_mut()
+                .filter(|_| !is_sign)
+                .map(|h| (&mut h.label, &mut h.labelled_by)),
         ];
-        for place in places.into_iter().flatten().filter(|place| place.is_empty()) {
-            let label = entities::decode(text::cut(source, TEXT), In::Attribute);
-            *place = text::squeeze(&label);
+        for (label, labelled_by) in places.into_iter().flatten() {
+            if let Some(source) = source.filter(|_| label.is_empty()) {
+                let source = entities::decode(text::cut(source, TEXT), In::Attribute);
+                *label = text::squeeze(&source);
+            }
+            if let Some(ids) = ids.filter(|_| labelled_by.is_empty()) {
+                *labelled_by = text::cut(ids, TEXT).into();
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! Canonical URLs and alternates in other languages.
 
 use super::{Case, TEXT, World, canonical, to};
-use crate::fetch::Cut;
+use crate::{fetch::Cut, sitemap::named};
 
 pub(super) fn canonicals() -> Vec<Case> {
     let words = |word: &str| (0..80).map(|i| format!("{word}{i} ")).collect::<String>();
@@ -292,6 +292,35 @@ pub(super) fn alternates() -> Vec<Case> {
             |w| w.page("/x", "<html lang=nb>").page("/y", "<html lang=nb>"),
             |w| w.page("/x", "<html lang=nb>").page("/y", "<html lang=no>"),
         ),
+        // head, headers and sitemaps say the same
+        Case {
+            id: "hreflang-no-return",
+            bad: in_sitemap("/x", "/p"),
+            good: in_sitemap("/p", "/x"),
+        },
+        Case {
+            id: "hreflang-no-self",
+            bad: in_sitemap("/x", "/p"),
+            good: in_sitemap("/p", "/p"),
+        },
+        // withdrawn codes mean the same languages
+        to(
+            "hreflang-lang-mismatch",
+            "<link rel=alternate hreflang=he href=/x><link rel=alternate hreflang=in href=/y>",
+            |w| w.page("/x", "<html lang=iw>").page("/y", "<html lang=jw>"),
+            |w| w.page("/x", "<html lang=iw>").page("/y", "<html lang=id-ID>"),
+        ),
+        Case {
+            id: "hreflang-conflict",
+            bad: World::new().page(
+                "/p",
+                "<link rel=alternate hreflang=iw href=/x><link rel=alternate hreflang=yi href=/x>",
+            ),
+            good: World::new().page(
+                "/p",
+                "<link rel=alternate hreflang=iw href=/x><link rel=alternate hreflang=he href=/x>",
+            ),
+        },
         case(
             "hreflang-not-indexable",
             |w| w.page("/x", "<link rel=canonical href=/y>"),
@@ -303,4 +332,14 @@ pub(super) fn alternates() -> Vec<Case> {
             |w| w.page("/x", "<html lang=DE-at>"),
         ),
     ]
+}
+
+/// A page that names an alternate, which names it in the sitemap.
+fn in_sitemap(alternate: &str, page: &str) -> World {
+    let url = |path: &str| format!("https://www.example.com{path}");
+    let listed = named(&url(page), &url(alternate));
+    World::new()
+        .page("/p", "<link rel=alternate hreflang=de href=/x>")
+        .page("/x", "<p>x")
+        .origin(|origin| origin.add_alternates(vec![listed]))
 }

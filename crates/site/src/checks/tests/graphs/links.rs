@@ -67,12 +67,30 @@ pub(super) fn duplicates() -> Vec<Case> {
                 .page("/p/", TEXT),
             good: slash(TEXT),
         },
+        // Cloudflare writes mail addresses as such links
+        Case {
+            id: "broken-internal-link",
+            bad: World::new()
+                .page("/p", "<a href=/cdn/l/email-protection>x</a>")
+                .answer("/cdn/l/email-protection", 404, &[], ""),
+            good: World::new()
+                .page("/p", "<a href=/cdn-cgi/l/email-protection#a1b2>x</a>")
+                .answer("/cdn-cgi/l/email-protection", 404, &[], ""),
+        },
         Case {
             id: "soft-404",
             bad: World::new()
                 .page("/p", "<title>Page not found</title>")
                 .page("/q", "x"),
             good: World::new().page("/p", "<title>Page found</title>"),
+        },
+        Case {
+            id: "soft-404",
+            bad: World::new().page("/p", "<title>Shop</title><h1>Page not found</h1><p>Sorry, nothing is here."),
+            good: World::new().page(
+                "/p",
+                "<title>Poster: Page not found, a print</title><h1>Poster “Page not found”</h1><p>Signed by the artist.",
+            ),
         },
         Case {
             id: "soft-404",
