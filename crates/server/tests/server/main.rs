@@ -57,6 +57,7 @@ mod opportunities;
 mod pages;
 mod password_reset;
 mod people;
+mod post_forms;
 mod post_generation;
 mod post_images;
 mod post_injections;
