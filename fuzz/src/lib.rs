@@ -42,6 +42,8 @@ pub fn policy() -> LinkPolicy {
     LinkPolicy {
         own_host: Some("example.com".into()),
         followed: vec!["https://source.example/a?b=1&a=2".into()],
+        base: None,
+        page: None,
     }
 }
 

@@ -1,5 +1,5 @@
-//! Points in time as the API writes them: RFC 3339, UTC, milliseconds, `Z`, 24 characters, so that the
-//! order of texts is the order of times.
+//! Points in time. The API writes them in one form of RFC 3339, UTC with milliseconds and `Z`, 24 characters, so that the
+//! order of texts is the order of times; it reads every form.
 
 use std::{borrow::Cow, fmt, str::FromStr};
 
@@ -11,9 +11,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(i64);
 
-/// Error for a text that is not an instant of the form `2026-11-21T10:00:00.000Z`.
+/// Error for a text that is not an instant of RFC 3339.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not an instant of the form 2026-11-21T10:00:00.000Z")]
+#[error(
+    "not a date and time with an offset (RFC 3339), such as 2026-11-21T10:00:00Z or 2026-11-21T12:00:00+02:00"
+)]
 pub struct NotAnInstant;
 
 const MIN: i64 = -62_167_219_200_000;
@@ -56,46 +58,80 @@ impl Instant {
         text
     }
 
-    /// Parses the 24 characters, and no other form.
+    /// Parses any form of RFC 3339: `T` and `Z` in either case or a space for the `T`, an offset, a fraction of any length,
+    /// which is cut to milliseconds, and a leap second, which is the end of the second before. A `+` that was not encoded
+    /// in a query has become a space, and is read.
     pub fn from_text(text: &str) -> Result<Self, NotAnInstant> {
-        let b: &[u8; 24] = text.as_bytes().try_into().map_err(|_| NotAnInstant)?;
-        let shape = [
-            (4, b'-'),
-            (7, b'-'),
-            (10, b'T'),
-            (13, b':'),
-            (16, b':'),
-            (19, b'.'),
-            (23, b'Z'),
-        ];
-        if shape.iter().any(|(at, byte)| b[*at] != *byte) {
+        let b = text.as_bytes();
+        let is = |at: usize, wanted: &[u8]| b.get(at).is_some_and(|byte| wanted.contains(byte));
+        if !(is(4, b"-") && is(7, b"-") && is(10, b"Tt ") && is(13, b":") && is(16, b":")) {
             return Err(NotAnInstant);
         }
-        let number = |from: usize, width: usize| {
-            b[from..from + width]
-                .iter()
-                .try_fold(0i16, |sum, digit| match digit {
-                    b'0'..=b'9' => Ok(sum * 10 + i16::from(digit - b'0')),
-                    _ => Err(NotAnInstant),
-                })
-        };
+        let number = |from: usize, width: usize| digits(b.get(from..from + width));
         let small = |from: usize| number(from, 2).map(|n| n as i8);
-        DateTime::new(
+        let mut at = 19;
+        let mut millis = 0;
+        if is(at, b".") {
+            let length = b[at + 1..]
+                .iter()
+                .take_while(|byte| byte.is_ascii_digit())
+                .count();
+            if length == 0 {
+                return Err(NotAnInstant);
+            }
+            let places = b[at + 1..].iter().take(length).chain(b"000").take(3);
+            millis = places.fold(0, |sum, digit| sum * 10 + i32::from(digit - b'0'));
+            at += 1 + length;
+        }
+        let offset = offset(&b[at.min(b.len())..])?;
+        let mut second = small(17)?;
+        // a leap second ends an hour in UTC, and so it does in most places
+        if second == 60 && small(14)? % 15 == 14 {
+            (second, millis) = (59, 999);
+        }
+        let local = DateTime::new(
             number(0, 4)?,
             small(5)?,
             small(8)?,
             small(11)?,
             small(14)?,
-            small(17)?,
-            i32::from(number(20, 3)?) * 1_000_000,
-        )
-        .and_then(|at| Offset::UTC.to_timestamp(at))
-        .ok()
-        .map(|at| at.as_millisecond())
-        // jiff makes an instant of a date up to a second later than of milliseconds
-        .filter(|millis| (MIN..=MAX).contains(millis))
-        .map(Self)
-        .ok_or(NotAnInstant)
+            second,
+            millis * 1_000_000,
+        );
+        local
+            .and_then(|at| Offset::UTC.to_timestamp(at))
+            .ok()
+            .map(|at| at.as_millisecond() - i64::from(offset) * 60_000)
+            // jiff makes an instant of a date up to a second later than of milliseconds
+            .filter(|millis| (MIN..=MAX).contains(millis))
+            .map(Self)
+            .ok_or(NotAnInstant)
+    }
+}
+
+fn digits(bytes: Option<&[u8]>) -> Result<i16, NotAnInstant> {
+    bytes
+        .ok_or(NotAnInstant)?
+        .iter()
+        .try_fold(0i16, |sum, digit| match digit {
+            b'0'..=b'9' => Ok(sum * 10 + i16::from(digit - b'0')),
+            _ => Err(NotAnInstant),
+        })
+}
+
+/// Minutes that a local time is ahead of UTC.
+fn offset(text: &[u8]) -> Result<i16, NotAnInstant> {
+    match text {
+        b"Z" | b"z" => Ok(0),
+        [sign @ (b'+' | b'-' | b' '), hour @ .., b':', tens, ones] if hour.len() == 2 => {
+            let (hours, minutes) = (digits(Some(hour))?, digits(Some(&[*tens, *ones]))?);
+            if hours > 23 || minutes > 59 {
+                return Err(NotAnInstant);
+            }
+            let ahead = hours * 60 + minutes;
+            Ok(if *sign == b'-' { -ahead } else { ahead })
+        }
+        _ => Err(NotAnInstant),
     }
 }
 
@@ -162,10 +198,43 @@ mod tests {
             "2026-02-30T00:00:00.000Z",
             "2026-11-21T24:00:00.000Z",
             "9999-12-30T22:00:00.999Z",
-            "2026-11-21T10:00:00Z",
+            "0000-01-01T00:30:00+01:00",
+            "2026-11-21T10:00:00",
+            "2026-11-21T10:00:00.Z",
+            "2026-11-21T10:00:00+2:00",
+            "2026-11-21T10:00:00+0200",
+            "2026-11-21T10:00:00+24:00",
+            "2026-11-21T10:00:00+02:00Z",
+            "2026-11-21T10:00Z",
+            "2026-11-21T10:30:60Z",
+            "2026-11-21",
+            "20261121T100000Z",
+            "\u{ff12}026-11-21T10:00:00Z",
             "",
         ] {
             assert!(Instant::from_text(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn forms_of_rfc_3339() {
+        for (text, utc) in [
+            ("2027-03-01T09:00:00Z", "2027-03-01T09:00:00.000Z"),
+            ("2027-03-01t09:00:00z", "2027-03-01T09:00:00.000Z"),
+            ("2027-03-01 09:00:00Z", "2027-03-01T09:00:00.000Z"),
+            ("2027-03-01T09:00:00+02:00", "2027-03-01T07:00:00.000Z"),
+            ("2027-03-01T09:00:00 02:00", "2027-03-01T07:00:00.000Z"),
+            ("2027-03-01T00:30:00.5-09:30", "2027-03-01T10:00:00.500Z"),
+            ("2027-03-01T09:00:00-00:00", "2027-03-01T09:00:00.000Z"),
+            ("2027-03-01T09:00:00.123456789Z", "2027-03-01T09:00:00.123Z"),
+            ("2016-12-31T23:59:60Z", "2016-12-31T23:59:59.999Z"),
+            ("0000-01-01T00:30:00-01:00", "0000-01-01T01:30:00.000Z"),
+        ] {
+            assert_eq!(
+                Instant::from_text(text).map(|at| at.to_string()),
+                Ok(utc.to_owned()),
+                "{text}"
+            );
         }
     }
 

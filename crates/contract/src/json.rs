@@ -9,6 +9,11 @@ pub const MAX_DEPTH: u32 = 32;
 /// Largest accepted magnitude of an integer: 2^53 - 1, the largest that every JSON parser keeps exact.
 pub const MAX_INTEGER: i64 = 9_007_199_254_740_991;
 
+/// Returns a text without the UTF-8 byte order mark that some programs write before it (RFC 8259, section 8.1).
+pub fn without_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
+}
+
 /// Parses one value. Refuses duplicate member names, U+0000, nesting beyond [`MAX_DEPTH`], trailing data, a byte
 /// order mark, invalid UTF-8, lone surrogates, and integers beyond ±(2^53-1).
 pub fn parse(bytes: &[u8]) -> Result<Value, serde_json::Error> {

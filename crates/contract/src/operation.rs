@@ -269,6 +269,9 @@ impl Answer for () {}
 pub fn input_schema<O: Operation>() -> Schema {
     let mut schema = generator(false).into_root_schema_for::<O>();
     crate::shape::forbid_null(&mut schema);
+    if O::META.method == Method::PATCH {
+        schema.insert(crate::shape::MERGES.to_owned(), true.into());
+    }
     schema
 }
 

@@ -14,15 +14,19 @@ use serde_json::{Map, Value};
 
 use crate::error::Fault;
 
-/// Marks a member that `null` clears ([`crate::Patch`]); every other optional member refuses `null`.
+/// Marks a member that `null` clears ([`crate::Patch`]); every other optional member that is `null` counts as absent, except
+/// in a [`MERGES`].
 pub const NULLABLE: &str = "x-nullable";
 
 /// Marks an object that answers also contain, with more members than a caller may set: those are reported as
 /// read-only, not as unknown.
 pub const ANSWERED: &str = "x-answered";
 
+/// Marks a merge patch (RFC 7396): `null` asks to clear a member, so that one which cannot be cleared refuses it.
+pub const MERGES: &str = "x-merges";
+
 /// Keywords for [`Shape`] alone, removed from documents.
-pub const MARKS: &[&str] = &[NULLABLE, ANSWERED];
+pub const MARKS: &[&str] = &[NULLABLE, ANSWERED, MERGES];
 
 /// Removes `null` from optional members: absent and `null` mean different things here.
 pub fn forbid_null(schema: &mut Schema) {
@@ -78,6 +82,7 @@ enum Node {
         required: Vec<String>,
         closed: bool,
         answered: bool,
+        merges: bool,
         rest: Option<Box<Node>>,
     },
     Array {
@@ -128,6 +133,11 @@ impl Shape {
         faults
     }
 
+    /// Removes members that count as absent because they are `null`. Call for a value without faults.
+    pub fn drop_absent(&self, value: &mut Value) {
+        drop_absent(&self.root, value);
+    }
+
     /// Converts a text to the type of the member with this name: a number, a flag, a list, or the text itself.
     pub fn read_text(&self, name: &str, text: &str) -> Value {
         let Node::Object { members, .. } = &self.root else {
@@ -151,6 +161,41 @@ impl Shape {
         let mut names: Vec<&str> = members.keys().map(String::as_str).collect();
         names.sort_unstable();
         names
+    }
+}
+
+fn drop_absent(node: &Node, value: &mut Value) {
+    match (node, value) {
+        (
+            Node::Object {
+                members,
+                required,
+                merges,
+                rest,
+                ..
+            },
+            Value::Object(object),
+        ) => {
+            object.retain(|name, value| {
+                let member = members.get(name);
+                *merges || member.is_none_or(|member| !check::is_absent(member, name, value, required))
+            });
+            for (name, value) in object {
+                if let Some(node) = members.get(name).or(rest.as_deref()) {
+                    drop_absent(node, value);
+                }
+            }
+        }
+        (Node::Array { items, .. }, Value::Array(all)) => {
+            all.iter_mut().for_each(|item| drop_absent(items, item));
+        }
+        (Node::Nullable(inner), value) => drop_absent(inner, value),
+        (Node::Union(options), value) => {
+            if let Some(option) = options.iter().find(|option| option.has_type(value)) {
+                drop_absent(option, value);
+            }
+        }
+        _ => {}
     }
 }
 

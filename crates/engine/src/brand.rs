@@ -44,7 +44,9 @@ pub(crate) fn domain_key(domain: &str) -> String {
 }
 
 /// An item of brand data.
-pub(crate) trait Record: Serialize + DeserializeOwned + Clone + Send + Sync + 'static {
+pub(crate) trait Record:
+    Serialize + DeserializeOwned + Clone + PartialEq + Send + Sync + 'static
+{
     /// Resource under which it is stored.
     const RESOURCE: Resource;
 

@@ -119,7 +119,7 @@ impl Engine {
     pub async fn invoke(self: &Arc<Self>, endpoint: &Endpoint, invocation: Invocation) -> Result<Reply> {
         let Invocation {
             credential,
-            arguments,
+            mut arguments,
             if_match,
             idempotency_key,
         } = invocation;
@@ -130,6 +130,7 @@ impl Engine {
         if !faults.is_empty() {
             return Err(Problem::faults(faults).into());
         }
+        endpoint.shape.drop_absent(&mut arguments);
         let idempotency = idempotency_key
             .filter(|_| meta.effect.writes())
             .map(|key| (slot(meta, &credential, key), fingerprint(meta, &arguments)));

@@ -31,6 +31,7 @@ use searchwright_writing::{
     content_checks,
     content_checks::{Checked, Outcome},
     document::Document,
+    losses::{Loss, losses},
     markdown::to_html,
     readability::Readability,
     rivals::Rival,
@@ -53,6 +54,9 @@ pub(crate) const PUBLISH: &str = "publish";
 pub(crate) const BRIEF_ONLY: &str = "brief_only";
 pub(crate) const MISSING_SECTION: &str = "missing_section";
 pub(crate) const STEP_LOST: &str = "step_lost";
+/// Codes of warnings: the sanitiser takes something out, an address is relative to the page.
+const REMOVED: &str = "removed_html";
+const RELATIVE: &str = "relative_address";
 
 /// The site that posts belong to.
 #[derive(Clone, Debug)]
@@ -76,8 +80,10 @@ impl Site {
     pub(crate) fn links(&self) -> LinkPolicy {
         let home = Url::parse(&self.home).ok();
         LinkPolicy {
-            own_host: home.and_then(|url| url.host_str().map(str::to_owned)),
+            own_host: home.as_ref().and_then(|url| url.host_str().map(str::to_owned)),
             followed: Vec::new(),
+            base: home,
+            page: None,
         }
     }
 }
@@ -120,6 +126,12 @@ pub(crate) async fn settle(
     };
     let mut links = site.links();
     links.followed = sources.followed();
+    let address = post
+        .details
+        .canonical_url
+        .as_ref()
+        .or(post.summary.published_url.as_ref());
+    links.page = address.and_then(|address| Url::parse(address).ok());
     post.content_html = to_html(&post.content, &links)
         .map_err(|refused| Problem::fault("/content", &wire_name(&refused), refused.to_string()))?;
     let document = Document::of_html(&post.content_html);
@@ -189,6 +201,13 @@ fn judge(record: &mut PostRecord, site: &Site, document: &Document, against: &Ag
     let sentences = against.sources.trace(document, &summary.language, against.rivals);
     let mut warnings = std::mem::take(&mut post.findings.warnings);
     warnings.retain(|w| w.text.as_ref().is_none_or(|text| plain.contains(text.as_str())));
+    warnings.retain(|w| w.code != REMOVED && w.code != RELATIVE);
+    warnings.extend(
+        losses(&post.content, links)
+            .unwrap_or_default()
+            .iter()
+            .map(warn_of_loss),
+    );
     if against.sources.traces {
         warnings = sources::warn(warnings, &sentences, document, against.others);
     }
@@ -210,6 +229,46 @@ fn judge(record: &mut PostRecord, site: &Site, document: &Document, against: &Ag
     let posting = posting(&record.post, site, document, now).filter(|_| has_text);
     record.post.findings.structured_data = posting.map(|posting| structured_data(&posting, document));
     record.content_hash = digest(&published(record)).to_vec();
+}
+
+/// The warning about something that the text loses.
+fn warn_of_loss(loss: &Loss) -> PostWarning {
+    let (code, text, detail) = match loss {
+        Loss::Element {
+            tag,
+            with_content: true,
+        } => (
+            REMOVED,
+            tag,
+            "was taken out: a post holds text and images only; link to it instead".to_owned(),
+        ),
+        Loss::Element {
+            tag,
+            with_content: false,
+        } => (
+            REMOVED,
+            tag,
+            "was taken out and the text in it kept: posts have no such element".to_owned(),
+        ),
+        Loss::Attribute { element, attribute } => (
+            REMOVED,
+            attribute,
+            format!("was taken off <{element}>: it is not safe or has no meaning in a post"),
+        ),
+        Loss::Relative { address, is_image } => {
+            let kind = if *is_image { "an image" } else { "a link" };
+            let detail = format!(
+                "is the address of {kind} relative to the page that the post will be on; write it in full, or set canonicalUrl"
+            );
+            (RELATIVE, address, detail)
+        }
+    };
+    PostWarning {
+        code: code.to_owned(),
+        detail,
+        text: Some(text.clone()),
+        ..PostWarning::default()
+    }
 }
 
 /// Returns the parts of a post that readers see; its content hash is made of these.

@@ -1,10 +1,13 @@
-//! Keyword files of other tools: Semrush, Ahrefs, Google Keyword Planner and Search Console.
+//! Keyword files of other tools: Semrush, Ahrefs, Google Keyword Planner and Search Console; and lists made by hand.
 //!
-//! A file is read as a stream. Encoding, delimiter, header and format are found from its beginning; each
-//! row then gives a [`Row`] or a [`RowFault`], and a broken row costs itself only. A file is refused as a
-//! whole when it is not text or has no header that is known.
+//! Encoding, delimiter, header and format are found from the file itself; each row then gives a [`Row`] or a [`RowFault`],
+//! and a broken row costs itself only. A file is refused as a whole when it is not text, or is a table without a header
+//! that is known.
 
+mod archive;
+mod encoding;
 mod formats;
+mod languages;
 mod numbers;
 mod open;
 mod records;
@@ -57,6 +60,9 @@ pub struct Row {
     pub intents: Vec<Intent>,
     /// Country, ISO 3166-1 alpha-2.
     pub country: Option<String>,
+    /// Language, BCP 47.
+    #[serde(default)]
+    pub language: Option<String>,
     /// Broader keyword this one belongs to.
     pub parent_topic: Option<String>,
     /// Other elements on the page of results.

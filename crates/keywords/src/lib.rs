@@ -16,7 +16,8 @@ pub mod words;
 pub use searchwright_contract::keywords::KeywordSource as Source;
 use unicode_normalization::UnicodeNormalization as _;
 
-/// Returns the form in which keywords are compared: compatibility form, lower case, single spaces, plain quotes.
+/// Returns the form in which keywords are compared: compatibility form, full case folding, single spaces, plain quotes,
+/// nothing that cannot be seen.
 pub fn normalize(text: &str) -> String {
     let plain = |c: char| match c {
         '\u{2018}' | '\u{2019}' | '\u{201b}' | '\u{2032}' | '`' => '\'',
@@ -39,7 +40,8 @@ pub fn normalize(text: &str) -> String {
             out
         };
     }
-    let folded: String = text.nfkc().flat_map(char::to_lowercase).map(plain).collect();
+    let visible = text.nfkc().filter(|c| !is_invisible(*c));
+    let folded: String = visible.flat_map(fold_case).map(plain).nfkc().collect();
     let mut out = String::with_capacity(folded.len());
     for word in folded.split_whitespace() {
         if !out.is_empty() {
@@ -47,7 +49,45 @@ pub fn normalize(text: &str) -> String {
         }
         out.push_str(word);
     }
+    // what is left of the Turkish capital İ, and of an i that was typed with a dot of its own
+    if out.contains("i\u{307}") {
+        out = out.replace("i\u{307}", "i");
+    }
     out
+}
+
+/// Folds case so that every spelling of a word is one: ς and σ, ß and ss, İ and i. The dotless ı stays: it is a letter of
+/// its own.
+fn fold_case(c: char) -> impl Iterator<Item = char> {
+    let keeps = c == 'ı';
+    let kept = keeps.then_some(c).into_iter();
+    // by way of small letters: the capital ẞ is no other letter than ß
+    let folded = (!keeps).then(|| {
+        let small = c.to_lowercase();
+        small.flat_map(char::to_uppercase).flat_map(char::to_lowercase)
+    });
+    kept.chain(folded.into_iter().flatten())
+}
+
+/// Returns whether a character shows nothing: soft hyphen, zero width, direction, variation.
+fn is_invisible(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}'
+            | '\u{34f}'
+            | '\u{61c}'
+            | '\u{115f}'..='\u{1160}'
+            | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}'
+            | '\u{feff}'
+            | '\u{ffa0}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
 }
 
 #[cfg(test)]
@@ -68,5 +108,37 @@ mod tests {
             "today's \"news\""
         );
         assert_eq!(normalize(" \t\n "), "");
+    }
+
+    #[test]
+    fn case_is_folded_in_every_script() {
+        for (one, other) in [
+            ("ΣΊΣΥΦΟΣ μύθος", "σίσυφος ΜΎΘΟΣ"),
+            ("σίσυφοσ", "ΣΊΣΥΦΟΣ"),
+            ("İzmir otel", "izmir OTEL"),
+            ("i\u{307}zmir", "İZMİR"),
+            ("Straße", "STRASSE"),
+            ("ẞ", "ss"),
+            ("ﬁx", "FIX"),
+            ("ＤＥＳＫ　５", "desk 5"),
+            ("ﾃﾞｽｸ", "デスク"),
+            ("ΐ", "Ϊ́"),
+        ] {
+            assert_eq!(normalize(one), normalize(other), "{one} {other}");
+        }
+        assert_ne!(normalize("kır"), normalize("kir"), "two words");
+    }
+
+    #[test]
+    fn invisible_characters_do_not_count() {
+        for same in [
+            "stand\u{ad}ing desk",
+            "\u{feff}standing\u{200b} desk",
+            "standing desk\u{200e}",
+            "standing\u{200b}\u{a0}desk\u{fe0f}",
+        ] {
+            assert_eq!(normalize(same), "standing desk");
+        }
+        assert_eq!(normalize("\u{200b}\u{ad}"), "");
     }
 }

@@ -10,7 +10,7 @@ use std::{
 };
 
 use axum::{Router, body::Body, extract::State, middleware, middleware::Next};
-use http::{Method, Request, Response};
+use http::{Method, Request, Response, header};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
@@ -22,7 +22,7 @@ use rmcp::{
         StreamableHttpServerConfig, StreamableHttpService, session::never::NeverSessionManager,
     },
 };
-use searchwright_contract::{Effect, Problem, Reach, shape::MARKS};
+use searchwright_contract::{Effect, Problem, Reach, json, shape::MARKS};
 use searchwright_engine::{Credential, Endpoint, Invocation};
 use serde_json::{Map, Value};
 
@@ -124,6 +124,10 @@ async fn authenticate(State(app): State<Arc<App>>, request: Request<Body>, next:
                 return answer::problem(&app, &request_id, Door::Mcp, "/mcp", problem, standing);
             }
             parts.extensions.insert(credential);
+            // what follows gets the text that is in the body, whatever it came in
+            parts.headers.remove(header::CONTENT_ENCODING);
+            parts.headers.remove(header::CONTENT_LENGTH);
+            let body = body.slice_ref(json::without_mark(&body));
             let request = Request::from_parts(parts, Body::from(body));
             let mut response = next.run(request).await;
             answer::open_to_scripts(response.headers_mut());

@@ -110,8 +110,7 @@ pub async fn save(
 
 fn parse(operation: ImportReport, brands: &TrackedBrands, last_day: i32) -> Result<ParsedReport> {
     let period = export_period(operation.from.as_deref(), operation.to.as_deref(), last_day)?;
-    let bytes = file_bytes(operation.file)
-        .ok_or_else(|| fault("/file", "not_base64", "is a data: URL without valid base64"))?;
+    let bytes = file_bytes(operation.file).map_err(|e| fault("/file", e.code(), e.to_string()))?;
     let context = ReportContext {
         format: operation.format.map(rule_format),
         period,

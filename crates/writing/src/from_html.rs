@@ -4,7 +4,7 @@
 //! tried: the Markdown is rendered and compared.
 
 use super::{
-    html::{Piece, is_void, pieces},
+    html::{Piece, is_block, is_void, pieces},
     markdown::{Refused, to_html},
     sanitise::{ID_PREFIX, LinkPolicy, sanitise},
 };
@@ -37,43 +37,6 @@ pub fn from_html(html: &str, links: &LinkPolicy) -> Result<String, NotFaithful> 
         None => Ok(markdown),
         Some(place) => Err(NotFaithful::Differs(place)),
     }
-}
-
-/// Elements around which white space does not show.
-pub fn is_block(name: &str) -> bool {
-    matches!(
-        name,
-        "blockquote"
-            | "br"
-            | "caption"
-            | "dd"
-            | "details"
-            | "div"
-            | "dl"
-            | "dt"
-            | "figcaption"
-            | "figure"
-            | "h1"
-            | "h2"
-            | "h3"
-            | "h4"
-            | "h5"
-            | "h6"
-            | "hr"
-            | "li"
-            | "ol"
-            | "p"
-            | "pre"
-            | "summary"
-            | "table"
-            | "tbody"
-            | "td"
-            | "tfoot"
-            | "th"
-            | "thead"
-            | "tr"
-            | "ul"
-    )
 }
 
 /// Runs of ASCII white space as one space.

@@ -61,6 +61,43 @@ pub fn is_void(name: &str) -> bool {
     )
 }
 
+/// Elements around which white space does not show.
+pub fn is_block(name: &str) -> bool {
+    matches!(
+        name,
+        "blockquote"
+            | "br"
+            | "caption"
+            | "dd"
+            | "details"
+            | "div"
+            | "dl"
+            | "dt"
+            | "figcaption"
+            | "figure"
+            | "h1"
+            | "h2"
+            | "h3"
+            | "h4"
+            | "h5"
+            | "h6"
+            | "hr"
+            | "li"
+            | "ol"
+            | "p"
+            | "pre"
+            | "summary"
+            | "table"
+            | "tbody"
+            | "td"
+            | "tfoot"
+            | "th"
+            | "thead"
+            | "tr"
+            | "ul"
+    )
+}
+
 #[derive(Default)]
 struct Row {
     pieces: RefCell<Vec<Piece>>,

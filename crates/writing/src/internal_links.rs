@@ -83,6 +83,8 @@ pub fn choose(post: &Post<'_>, candidates: &[Candidate<'_>]) -> Result<Vec<Chose
     let policy = LinkPolicy {
         own_host: base.as_ref().and_then(|base| base.host_str().map(str::to_owned)),
         followed: Vec::new(),
+        base: None,
+        page: None,
     };
     let internal = |href: &str| !href.starts_with('#') && policy.target(href) == Target::Internal;
     let own = document.links.iter().filter(|link| internal(&link.href));

@@ -14,6 +14,7 @@ mod guard;
 mod html;
 pub mod internal_links;
 pub mod known_links;
+pub mod losses;
 pub mod markdown;
 mod numbers;
 pub mod phrases;

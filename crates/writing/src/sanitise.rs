@@ -7,18 +7,22 @@ use std::{
 };
 
 use ammonia::{Builder, Url, UrlRelative};
+use percent_encoding::percent_decode_str;
 use searchwright_site::url_key::url_key;
+
+use unicode_normalization::UnicodeNormalization as _;
+use url::ParseError;
 
 use super::{
     guard::Depth,
-    html::{Piece, pieces, read, rewrite, write},
+    html::{Piece, is_block, pieces, read, rewrite, write},
     markdown::{MAX_BYTES, Refused},
 };
 
 /// Prefix of ids, so that none can shadow a name of the page they are shown on (DOM clobbering).
 pub const ID_PREFIX: &str = "user-content-";
 
-const TAGS: &[&str] = &[
+pub(super) const TAGS: &[&str] = &[
     "a",
     "abbr",
     "b",
@@ -55,6 +59,11 @@ const TAGS: &[&str] = &[
     "p",
     "pre",
     "q",
+    "rb",
+    "rp",
+    "rt",
+    "rtc",
+    "ruby",
     "s",
     "samp",
     "small",
@@ -78,7 +87,7 @@ const TAGS: &[&str] = &[
 ];
 
 // no `cite`: ammonia takes it for an address on some elements only, and no reader shows it
-const ATTRIBUTES: &[(&str, &[&str])] = &[
+pub(super) const ATTRIBUTES: &[(&str, &[&str])] = &[
     ("a", &["href", "title"]),
     ("abbr", &["title"]),
     ("code", &["class"]),
@@ -94,12 +103,12 @@ const ATTRIBUTES: &[(&str, &[&str])] = &[
     ("time", &["datetime"]),
 ];
 
-const EVERYWHERE: &[&str] = &["id", "lang", "dir"];
-const SCHEMES: &[&str] = &["http", "https", "mailto"];
+pub(super) const EVERYWHERE: &[&str] = &["id", "lang", "dir"];
+pub(super) const SCHEMES: &[&str] = &["http", "https", "mailto", "tel"];
 
 /// Elements whose content is no HTML, or another language, or which hide what is in them from a tree
 /// builder. They are renamed before a tree is built, so that every parser reads the same tags.
-const FOREIGN: &[&str] = &[
+pub(super) const FOREIGN: &[&str] = &[
     "script",
     "style",
     "textarea",
@@ -145,6 +154,11 @@ pub struct LinkPolicy {
     pub own_host: Option<String>,
     /// Addresses elsewhere that were read as sources; followed.
     pub followed: Vec<String>,
+    /// Home page of the site that the text belongs to: addresses from its root are made absolute, because a text is read
+    /// in feeds and by mail too. `None`: they stay.
+    pub base: Option<Url>,
+    /// Address that the text will have. Addresses relative to it are made absolute. `None`: they stay.
+    pub page: Option<Url>,
 }
 
 /// Target of a link.
@@ -156,11 +170,25 @@ pub enum Target {
     Source,
     /// Elsewhere.
     External,
-    /// No web page (`mailto:`).
+    /// No web page (`mailto:`, `tel:`).
     Other,
 }
 
 impl LinkPolicy {
+    /// Returns the absolute form of a relative address; `None` for others, and where its base is not known.
+    pub fn absolute(&self, address: &str) -> Option<String> {
+        let is_relative = matches!(Url::parse(address), Err(ParseError::RelativeUrlWithoutBase));
+        if !is_relative || address.trim().is_empty() {
+            return None;
+        }
+        let base = if is_from_root(address) {
+            self.base.as_ref()
+        } else {
+            self.page.as_ref()
+        };
+        base?.join(address).ok().map(String::from)
+    }
+
     /// Returns the target of `href`.
     pub fn target(&self, href: &str) -> Target {
         // browsers take `\` for `/` here, and `//host` for an address of another host
@@ -195,10 +223,16 @@ impl LinkPolicy {
     }
 }
 
+/// Returns whether a relative address is the same on all pages of a site.
+pub(super) fn is_from_root(address: &str) -> bool {
+    address.trim_start().starts_with(['/', '\\'])
+}
+
 /// Name of the anchor that a text makes: lower case, letters and digits of any script, `-` for what is between.
 pub fn anchor(text: &str) -> Option<String> {
     let mut name = String::with_capacity(text.len());
-    for c in text.chars().flat_map(char::to_lowercase) {
+    // headings and links to them are typed on different keyboards
+    for c in text.nfc().flat_map(char::to_lowercase) {
         match c {
             '_' => name.push(c),
             c if c.is_alphanumeric() => name.push(c),
@@ -224,7 +258,7 @@ pub fn sanitise(html: &str, links: &LinkPolicy) -> Result<String, Refused> {
         let mut read = read(&html, |piece| depth.see(piece))?;
         read.iter_mut().for_each(rename);
         let clean = RULES.clean(&rewrite(&read)).to_string();
-        let settled = write(&settle(pieces(&clean), links));
+        let settled = write(&join_lines(settle(pieces(&clean), links)));
         // taking an element out of a tree may leave one that no HTML means, which the next pass repairs
         if settled == *html {
             return Ok(settled);
@@ -234,8 +268,15 @@ pub fn sanitise(html: &str, links: &LinkPolicy) -> Result<String, Refused> {
     Err(Refused::Unstable)
 }
 
-/// Writes `x-` before the names of [`FOREIGN`] elements.
+/// Writes `x-` before the names of [`FOREIGN`] elements, and `id` for the `name` that older texts give an anchor.
 fn rename(piece: &mut Piece) {
+    if let Piece::Open { name, attributes } = piece
+        && name == "a"
+        && attributes.iter().all(|(name, _)| name != "id")
+        && let Some((name, _)) = attributes.iter_mut().find(|(name, _)| name == "name")
+    {
+        "id".clone_into(name);
+    }
     if let Piece::Open { name, .. } | Piece::Close(name) = piece
         && FOREIGN.contains(&name.as_str())
     {
@@ -272,7 +313,10 @@ fn attribute<'u>(element: &str, name: &str, value: &'u str) -> Option<Cow<'u, st
         "href" => {
             return match value.strip_prefix('#') {
                 Some("") | None => Some(value.into()),
-                Some(fragment) => prefixed(fragment).map(|id| format!("#{id}").into()),
+                Some(fragment) => {
+                    let typed = percent_decode_str(fragment).decode_utf8();
+                    prefixed(typed.as_deref().unwrap_or(fragment)).map(|id| format!("#{id}").into())
+                }
             };
         }
         "src" => !value.trim_start().to_ascii_lowercase().starts_with("mailto:"),
@@ -304,10 +348,34 @@ fn prefixed<'u>(id: &str) -> Option<Cow<'u, str>> {
     anchor(own).map(|name| format!("{ID_PREFIX}{name}").into())
 }
 
-/// Sets attributes that depend on others: `rel` of links, and `disabled` of boxes in task lists, which nobody can tick.
+/// Sets attributes that depend on others: absolute addresses, `rel` of links, and `disabled` of boxes in task lists, which
+/// nobody can tick. A link that leads nowhere and that nothing leads to is text.
 fn settle(pieces: Vec<Piece>, links: &LinkPolicy) -> Vec<Piece> {
+    let mut is_bare = false;
     let settle = |mut piece| {
+        match &piece {
+            Piece::Open { name, .. } if name == "a" => {
+                is_bare = piece.attribute("href").is_none() && piece.attribute("id").is_none();
+                if is_bare {
+                    return None;
+                }
+            }
+            Piece::Close(name) if name == "a" && std::mem::take(&mut is_bare) => return None,
+            _ => {}
+        }
         if let Piece::Open { name, attributes } = &mut piece {
+            for (name, value) in attributes
+                .iter_mut()
+                .filter(|(name, _)| name == "href" || name == "src")
+            {
+                let is_link = name == "href";
+                if let Some(absolute) = links
+                    .absolute(value)
+                    .filter(|_| !(is_link && value.starts_with('#')))
+                {
+                    *value = absolute;
+                }
+            }
             match name.as_str() {
                 "a" => {
                     let target = attributes
@@ -339,6 +407,63 @@ fn settle(pieces: Vec<Piece>, links: &LinkPolicy) -> Vec<Piece> {
         Some(piece)
     };
     pieces.into_iter().filter_map(settle).collect()
+}
+
+/// Joins the lines of running text. Authors wrap their lines, and a system that takes what it is sent for half written, as
+/// WordPress does, makes a line break of every one.
+fn join_lines(mut pieces: Vec<Piece>) -> Vec<Piece> {
+    let is_edge = |piece: Option<&Piece>| match piece {
+        None => true,
+        Some(Piece::Open { name, .. } | Piece::Close(name)) => is_block(name),
+        Some(Piece::Text(_)) => false,
+    };
+    let mut preformatted = 0usize;
+    for at in 0..pieces.len() {
+        let before = is_edge(at.checked_sub(1).and_then(|before| pieces.get(before)));
+        let after = is_edge(pieces.get(at + 1));
+        match &mut pieces[at] {
+            Piece::Open { name, .. } if name == "pre" => preformatted += 1,
+            Piece::Close(name) if name == "pre" => preformatted = preformatted.saturating_sub(1),
+            Piece::Text(text) if preformatted == 0 && text.contains(['\n', '\r']) => {
+                *text = one_line(text, before, after);
+            }
+            _ => {}
+        }
+    }
+    pieces
+}
+
+/// A text whose line breaks are spaces, except at edges where they do not show. Between two characters of scripts without
+/// spaces nothing is left of them.
+fn one_line(text: &str, edge_before: bool, edge_after: bool) -> String {
+    let is_white = |c: char| matches!(c, ' ' | '\t' | '\n' | '\r' | '\u{c}');
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find(is_white) {
+        let (words, white) = rest.split_at(start);
+        out.push_str(words);
+        let end = white.find(|c| !is_white(c)).unwrap_or(white.len());
+        let (run, after) = white.split_at(end);
+        rest = after;
+        let is_at_edge = out.is_empty() && edge_before || rest.is_empty() && edge_after;
+        let between = (out.chars().next_back(), rest.chars().next());
+        if is_at_edge || !run.contains(['\n', '\r']) {
+            out.push_str(run);
+        } else if !matches!(between, (Some(a), Some(b)) if is_unspaced(a) && is_unspaced(b)) {
+            out.push(' ');
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Returns whether a character is of a script that puts no spaces between words: Chinese or Japanese.
+fn is_unspaced(c: char) -> bool {
+    matches!(
+        c,
+        '\u{2e80}'..='\u{30ff}' | '\u{31f0}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}'
+            | '\u{ff01}'..='\u{ff9f}' | '\u{20000}'..='\u{3ffff}'
+    )
 }
 
 #[cfg(test)]

@@ -16,6 +16,8 @@ fn policy() -> LinkPolicy {
     LinkPolicy {
         own_host: Some("example.com".into()),
         followed: vec!["https://source.example/a?b=1&a=2".into()],
+        base: None,
+        page: None,
     }
 }
 
@@ -85,6 +87,91 @@ fn what_is_allowed_stays() {
         note.contains(r##"href="#user-content-fn-1""##) && note.contains(r#"id="user-content-fn-1""#),
         "{note}"
     );
+}
+
+#[test]
+fn wrapped_lines_are_joined() {
+    for (text, html) in [
+        (
+            "one\ntwo *three*\n*four*",
+            "<p>one two <em>three</em> <em>four</em></p>",
+        ),
+        ("- a\n  b\n- c", "<ul>\n<li>a b</li>\n<li>c</li>\n</ul>"),
+        ("<p>a\n  b</p>", "<p>a b</p>"),
+        ("hard  \nbreak", "<p>hard<br>\nbreak</p>"),
+        ("漢字\nかな\n한글\n글", "<p>漢字かな 한글 글</p>"),
+        ("```\na\nb\n```", "<pre><code>a\nb\n</code></pre>"),
+    ] {
+        assert_eq!(to_html(text, &policy()).unwrap().trim_end(), html, "{text}");
+    }
+}
+
+#[test]
+fn fragments_lead_to_headings_in_any_script() {
+    for (link, heading) in [
+        ("#über-uns", "Über uns"),
+        ("#%C3%BCber-uns", "Über uns"),
+        ("#u\u{308}ber-uns", "Über uns"),
+        ("#まとめ", "まとめ"),
+        ("#%D1%86%D0%B5%D0%BD%D1%8B", "Цены"),
+        ("#été-à-paris", "Été à Paris"),
+    ] {
+        let html = to_html(&format!("[x]({link})\n\n## {heading}"), &policy()).unwrap();
+        let id = html
+            .split_once("<h2 id=\"")
+            .and_then(|(_, rest)| rest.split_once('"'));
+        let (id, _) = id.unwrap();
+        assert!(html.contains(&format!("href=\"#{id}\"")), "{html}");
+    }
+    let old = to_html("<a name=\"Teil 2\"></a>Text [x](#Teil%202)", &policy()).unwrap();
+    assert!(
+        old.contains("id=\"user-content-teil-2\"") && old.contains("href=\"#user-content-teil-2\""),
+        "{old}"
+    );
+}
+
+#[test]
+fn relative_addresses_become_those_of_the_site() {
+    let links = LinkPolicy {
+        base: "https://example.com/".parse().ok(),
+        page: "https://example.com/blog/desks".parse().ok(),
+        ..policy()
+    };
+    let html = to_html(
+        "[a](/a) ![b](b/c.png) [c](#c) [d](//cdn.example/d) [e](mailto:a@b.example)",
+        &links,
+    )
+    .unwrap();
+    for wanted in [
+        "href=\"https://example.com/a\"",
+        "src=\"https://example.com/blog/b/c.png\"",
+        "href=\"#user-content-c\"",
+        "href=\"https://cdn.example/d\" rel=\"nofollow noopener\"",
+        "href=\"mailto:a@b.example\"",
+    ] {
+        assert!(html.contains(wanted), "{wanted} in {html}");
+    }
+    assert_eq!(sanitise(&html, &links).unwrap(), html);
+    let links = LinkPolicy { page: None, ..links };
+    let html = to_html("![b](b/c.png)", &links).unwrap();
+    assert!(
+        html.contains("src=\"b/c.png\""),
+        "where it will be is not known: {html}"
+    );
+}
+
+#[test]
+fn link_without_an_address_is_text() {
+    assert_eq!(
+        to_html("[a *b*](ftp://x)", &policy()).unwrap().trim_end(),
+        "<p>a <em>b</em></p>"
+    );
+    assert_eq!(
+        to_html("[call](tel:+4930)", &policy()).unwrap().trim_end(),
+        "<p><a href=\"tel:+4930\">call</a></p>"
+    );
+    let ruby = "<p><ruby>漢<rp>(</rp><rt>かん</rt><rp>)</rp></ruby></p>";
+    assert_eq!(sanitise(ruby, &policy()).unwrap(), ruby);
 }
 
 #[test]

@@ -7,17 +7,19 @@ use super::KeywordStatus;
 use crate::{Answer, declare::operation, ids::KeywordId, jobs::Job, words::words};
 
 operation! {
-    /// Imports keywords from a file of another tool: Semrush, Ahrefs, Google Keyword Planner or Search Console.
+    /// Imports keywords from a file: of Semrush, Ahrefs, Google Keyword Planner or Search Console, or a list of your own.
     ///
-    /// Encoding, delimiter, header and format are detected. A row adds a keyword, or updates the keyword with the
-    /// same text; values that the file lacks stay unchanged. An invalid row does not affect the others. Over HTTP the
-    /// file may be sent as the body (`Content-Type: text/csv`). At most 16 MiB and 100,000 rows.
+    /// Encoding, delimiter, header and format are detected; exports of Google may be in the language of your account, and
+    /// that of Search Console may be its ZIP archive. A list has one keyword on each line, or columns with the names of the
+    /// API (`keyword,searchVolume,keywordDifficulty`). A row adds a keyword, or updates the keyword with the same text; values
+    /// that the file lacks stay unchanged. An invalid row does not affect the others. Over HTTP the file may be sent as the
+    /// body (`Content-Type: text/csv`, with `charset` if it is known). At most 16 MiB and 100,000 rows.
     ImportKeywords {
         project;
-        /// The file: its text, or a `data:` URL (RFC 2397) with its bytes in base64.
+        /// The file: its text, or a `data:` URL (RFC 2397) with its bytes in base64 and, if it is known, their `charset`.
         #[schemars(length(min = 1, max = 16_777_216), example = &"Keyword,Volume,Keyword Difficulty\nstanding desk,2400,31\n")]
         file file: String,
-        /// Language of the keywords (BCP 47); defaults to the project's.
+        /// Language (BCP 47) of keywords for which the file has none; defaults to the project's.
         #[schemars(length(min = 2, max = 35))]
         language: Option<String>,
         /// Country (ISO 3166-1 alpha-2) of keywords for which the file has none; defaults to the project's.

@@ -252,12 +252,12 @@ pub struct ExternalSource {
 #[serde(rename_all = "camelCase")]
 pub struct PostWarning {
     /// Machine-readable code: `unverified_claims`, `too_similar`, `brief_only`, `missing_section`, `step_lost`,
-    /// `banned_phrase`, `source_unread`.
+    /// `banned_phrase`, `source_unread`, `removed_html`, `relative_address`.
     #[schemars(example = &"unverified_claims")]
     pub code: String,
     /// Human-readable explanation.
     pub detail: String,
-    /// Sentence or phrase that the warning is about; the warning disappears with it. `null` means the whole generated
+    /// Sentence, phrase, tag or address that the warning is about; the warning disappears with it. `null` means the whole generated
     /// text: the warning disappears when that is changed.
     pub text: Option<String>,
     /// Whether the warning blocks publishing.

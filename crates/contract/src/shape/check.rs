@@ -46,6 +46,7 @@ pub(super) fn node(wanted: &Node, value: &Value, at: &mut String, faults: &mut V
                 required,
                 closed,
                 answered,
+                merges,
                 rest,
             },
             Value::Object(object),
@@ -55,6 +56,7 @@ pub(super) fn node(wanted: &Node, value: &Value, at: &mut String, faults: &mut V
             }
             for (name, value) in object {
                 with(at, name, |at| match (members.get(name), rest) {
+                    (Some(member), _) if !merges && is_absent(member, name, value, required) => {}
                     (Some(member), _) => node(member, value, at, faults),
                     (None, Some(rest)) => node(rest, value, at, faults),
                     (None, None) if *answered && READ_ONLY.contains(&name.as_str()) => {
@@ -130,6 +132,11 @@ pub(super) fn node(wanted: &Node, value: &Value, at: &mut String, faults: &mut V
             format!("is {}, must be {}", kind(value), expected(wanted)),
         ),
     }
+}
+
+/// Returns whether a member counts as absent: `null`, where it may be absent and `null` means nothing else.
+pub(super) fn is_absent(member: &Node, name: &str, value: &Value, required: &[String]) -> bool {
+    value.is_null() && !matches!(member, Node::Nullable(_) | Node::Any) && !required.iter().any(|r| r == name)
 }
 
 fn with(at: &mut String, name: &str, run: impl FnOnce(&mut String)) {

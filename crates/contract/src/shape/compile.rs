@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use super::{ANSWERED, Format, NULLABLE, Node};
+use super::{ANSWERED, Format, MERGES, NULLABLE, Node};
 use crate::json::MAX_INTEGER;
 
 /// Compiles a schema. `definitions` resolves its references.
@@ -46,6 +46,7 @@ pub(super) fn node(
             "maximum",
             NULLABLE,
             ANSWERED,
+            MERGES,
         ];
         if !KNOWN.contains(&keyword.as_str()) {
             return Err(format!("keyword {keyword}"));
@@ -166,6 +167,7 @@ fn object(schema: &Map<String, Value>, definitions: Option<&Map<String, Value>>)
         required: required.filter_map(Value::as_str).map(str::to_owned).collect(),
         closed,
         answered: schema.get(ANSWERED) == Some(&Value::Bool(true)),
+        merges: schema.get(MERGES) == Some(&Value::Bool(true)),
         rest,
     })
 }

@@ -195,6 +195,7 @@ impl Handle<UpdateAutopilot> for Engine {
         projects::lock(tx, scope).await?;
         let mut state = AutopilotState::load(tx, scope).await?;
         call.check_match(scope.project(), state.schedule.version)?;
+        let before = (state.schedule.clone(), state.settings.clone());
         let times = TimesEdit {
             interval_days: operation.publish_interval_days,
             weekdays: operation.publish_weekdays,
@@ -267,6 +268,9 @@ impl Handle<UpdateAutopilot> for Engine {
         let project = projects::get(tx, scope).await?;
         state.rule = slot_rule(&state.schedule.times, &project.timezone)?;
         state.schedule.plan = state.plan(tx, scope, state.plan_from(call.now), call.now).await?;
+        if (&state.schedule, &state.settings) == (&before.0, &before.1) {
+            return to_record(call, tx, &missing, state).await;
+        }
         autopilot_runs::look_again(tx, scope).await?;
         autopilot::set(tx, scope, &state.settings).await?;
         schedules::change(tx, scope, &state.schedule, call.now)

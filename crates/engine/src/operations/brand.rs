@@ -126,6 +126,9 @@ impl Handle<UpdateBrand> for Engine {
             }
         }
         refuse(faults)?;
+        if brand.profile == before {
+            return Ok(brand);
+        }
         let written = brand::set_profile(tx, scope, &brand.profile, brand.version, call.now)
             .await
             .map_err(changed_meanwhile)?;

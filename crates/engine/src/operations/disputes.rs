@@ -57,6 +57,14 @@ impl Handle<DisputeMention> for Engine {
                 at: call.now,
             }),
         }
+        // the same correction again, whoever makes it, is no other one
+        let decisions = |all: &[MentionOverride]| -> Vec<_> {
+            let decision = |one: &MentionOverride| (one.competitor_id, one.mentioned, one.reason.clone());
+            all.iter().map(decision).collect()
+        };
+        if decisions(&overrides) == decisions(&answer.overrides) {
+            return Ok(answer.into());
+        }
         if overrides.len() > MAX_OVERRIDES {
             let why = format!("an answer has at most {MAX_OVERRIDES} corrections");
             return Err(Problem::new(Code::InvalidState, why)

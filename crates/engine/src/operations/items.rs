@@ -233,7 +233,7 @@ pub(super) async fn update<T: Record>(
     projects::lock(tx, scope).await?;
     let (id, item) = find::<T>(call, tx, id).await?;
     call.check_match(item.id, item.version)?;
-    let mut data = item.data;
+    let mut data = item.data.clone();
     apply(&mut data);
     let own = own(call, tx).await?;
     let mut faults = Vec::new();
@@ -241,6 +241,9 @@ pub(super) async fn update<T: Record>(
     data.check(&own, &mut check);
     check_product(call, tx, &data, &mut check).await?;
     refuse(faults)?;
+    if data == item.data {
+        return Ok(shown(call, item));
+    }
     let keys = data.keys();
     for key in &keys {
         let holder = brand::find_by_key(tx, scope, T::RESOURCE, &key.text).await?;

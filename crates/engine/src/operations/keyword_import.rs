@@ -1,6 +1,6 @@
 //! Keywords from files of other tools.
 
-use std::collections::{HashMap, hash_map};
+use std::collections::{BTreeSet, HashMap, hash_map};
 
 use searchwright_contract::{
     Instant,
@@ -48,8 +48,7 @@ impl Handle<ImportKeywords> for Engine {
         let access = call.project()?;
         let language = operation.language.unwrap_or_else(|| access.language.clone());
         let country = country_code(operation.country, &access.country)?;
-        let bytes = file_bytes(operation.file)
-            .ok_or_else(|| fault("/file", "not_base64", "is a data: URL without valid base64"))?;
+        let bytes = file_bytes(operation.file).map_err(|e| fault("/file", e.code(), e.to_string()))?;
         let mut import =
             Import::open(&*bytes).map_err(|e| fault("/file", "unknown_format", e.to_string()))?;
         let source = import.format().source();
@@ -64,19 +63,19 @@ impl Handle<ImportKeywords> for Engine {
         for portion in entries.chunks(KEYWORDS_PER_BATCH) {
             write(call, tx, portion, &origin, &mut told).await?;
         }
-        if told.imported.created + told.imported.updated > 0 {
+        for language in std::mem::take(&mut told.changed_languages) {
             let clusters = Job::ClusterKeywords { language };
             let job = clusters
                 .enqueue_once(tx, call.scope()?, call.engine.clock.id(), call.now)
                 .await?;
-            told.imported.job = job.map(|job| with_actions(call, job));
+            told.imported.job = told.imported.job.or(job.map(|job| with_actions(call, job)));
         }
         Ok(told.finish())
     }
 }
 
 /// Reads every row. Of rows with one text the one that knows most of searches stays.
-fn entries(import: &mut Import<&[u8]>, language: &str, country: &str, told: &mut Told) -> Result<Vec<Entry>> {
+fn entries(import: &mut Import, language: &str, country: &str, told: &mut Told) -> Result<Vec<Entry>> {
     let mut entries: Vec<Entry> = Vec::new();
     let mut places: HashMap<TextKey, usize> = HashMap::new();
     for row in import {
@@ -93,7 +92,8 @@ fn entries(import: &mut Import<&[u8]>, language: &str, country: &str, told: &mut
             }
         };
         let country = row.country.as_deref().unwrap_or(country).to_owned();
-        let text = (language.to_owned(), country, normalize(&row.keyword));
+        let language = row.language.as_deref().unwrap_or(language).to_owned();
+        let text = (language, country, normalize(&row.keyword));
         match places.entry(text.clone()) {
             hash_map::Entry::Vacant(place) => {
                 place.insert(entries.len());
@@ -144,6 +144,7 @@ async fn write(
                 status: origin.status,
                 source: origin.source,
             });
+            told.changed_languages.insert(entry.text.0.clone());
             told.row(entry.row.line, RowOutcome::Created, Some(id));
             continue;
         };
@@ -153,6 +154,7 @@ async fn write(
             told.row(entry.row.line, RowOutcome::Unchanged, Some(existing.id));
         } else {
             learnt.push((existing.id, after));
+            told.changed_languages.insert(entry.text.0.clone());
             told.row(entry.row.line, RowOutcome::Updated, Some(existing.id));
         }
     }
@@ -177,6 +179,8 @@ fn same(a: &KeywordFacts, b: &KeywordFacts) -> bool {
 /// Outcomes of the rows so far.
 struct Told {
     imported: Imported,
+    /// Languages of keywords that were added or changed.
+    changed_languages: BTreeSet<String>,
     broken: Vec<ImportedRow>,
     sound: Vec<ImportedRow>,
 }
@@ -188,6 +192,7 @@ impl Told {
                 format: format.to_owned(),
                 ..Imported::default()
             },
+            changed_languages: BTreeSet::new(),
             broken: Vec::new(),
             sound: Vec::new(),
         }

@@ -124,6 +124,7 @@ impl Handle<UpdateKeyword> for Engine {
         let found = keywords::get(tx, scope, id).await;
         let mut keyword = call.or_missing(tx, RecordKind::Keyword, id, found).await?;
         call.check_match(keyword.id, keyword.version)?;
+        let before = keyword.clone();
         keyword.status = operation.status.unwrap_or(keyword.status);
         keyword.search_volume = operation.search_volume.apply(keyword.search_volume);
         keyword.keyword_difficulty = operation.keyword_difficulty.apply(keyword.keyword_difficulty);
@@ -132,6 +133,9 @@ impl Handle<UpdateKeyword> for Engine {
             keyword.intent_source = keyword.intent.map(|_| IntentSource::Manual);
             (keyword.intent_confidence, keyword.intent_reason) = (None, None);
             keyword.details.secondary_intents.clear();
+        }
+        if keyword == before {
+            return Ok(with_actions(call, keyword));
         }
         keyword.score = score_of(&KeywordFacts::from_keyword(&keyword)).map(|score| score as f64 / 1000.0);
         // Another replica may have changed it since it was read above.

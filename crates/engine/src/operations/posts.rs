@@ -16,7 +16,7 @@ use searchwright_store::{
     posts::{self, PostQuery, PostRecord},
     projects,
 };
-use searchwright_writing::transitions::{Actor, Effect, Facts};
+use searchwright_writing::transitions::{Actor, Effect, Facts, transition};
 
 use self::{
     edit::{Edit, edit, given},
@@ -189,6 +189,7 @@ impl Handle<UpdatePost> for Engine {
         let scope = call.scope()?;
         projects::lock(tx, scope).await?;
         let mut record = find(call, tx, &operation.post_id).await?;
+        let before = record.clone();
         let old = record.post.clone();
         check_version(call, &old, operation.if_version, operation.content.is_some())?;
         let UpdatePost {
@@ -228,6 +229,13 @@ impl Handle<UpdatePost> for Engine {
             ));
         }
         record.post.summary.scheduled_at = scheduled_at.apply(record.post.summary.scheduled_at);
+        let can_be_set = |to: PostStatus| transition(to, to, Actor::Patch, &Facts::default()).is_ok();
+        let keeps_status = status.is_none_or(|to| to == old.summary.status && can_be_set(to));
+        let mut accepting = record.clone();
+        let accepts = accept_claims(&mut accepting, &accepted).is_ok();
+        if keeps_status && accepts && accepting == before {
+            return shown(call, tx, before).await;
+        }
         if record.post.content != old.content {
             forget_generated(&mut record);
         }

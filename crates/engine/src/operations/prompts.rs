@@ -144,6 +144,7 @@ impl Handle<UpdatePrompt> for Engine {
         let found = prompts::get(tx, scope, id).await;
         let mut prompt = call.or_missing(tx, RecordKind::Prompt, id, found).await?;
         call.check_match(prompt.id, prompt.version)?;
+        let before = prompt.clone();
         if let Some(tags) = operation.tags {
             prompt.tags = clean_tags(tags)?;
         }
@@ -160,9 +161,13 @@ impl Handle<UpdatePrompt> for Engine {
             }
             prompt.status = status;
         }
-        let changed = prompts::update(tx, scope, &prompt, call.now)
-            .await
-            .map_err(changed_meanwhile)?;
+        let changed = if prompt == before {
+            prompt
+        } else {
+            prompts::update(tx, scope, &prompt, call.now)
+                .await
+                .map_err(changed_meanwhile)?
+        };
         let mut rows = [with_actions(call, changed)];
         with_windows(call, tx, &mut rows).await?;
         let [changed] = rows;

@@ -324,9 +324,13 @@ impl Handle<UpdateSchedule> for Engine {
             let next = next_slot(&rule, &used, call.now, call.now);
             record.plan = next.map(|slot| plan(&rule, &slot, 0, call.now));
         }
-        let written = schedules::change(tx, scope, &record, call.now)
-            .await
-            .map_err(changed_meanwhile)?;
+        let written = if record == before {
+            record
+        } else {
+            schedules::change(tx, scope, &record, call.now)
+                .await
+                .map_err(changed_meanwhile)?
+        };
         to_answer(call, tx, written, &missing).await
     }
 }

@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use unicode_normalization::UnicodeNormalization as _;
+
+use super::languages;
 use crate::Source;
 
 /// Tool that wrote a file, and the kind of its report.
@@ -19,6 +22,8 @@ pub enum Format {
     KeywordPlanner,
     /// Google Search Console, queries.
     SearchConsole,
+    /// A list made by hand: keywords alone, or a table with the names of the API.
+    KeywordList,
 }
 
 impl Format {
@@ -30,6 +35,7 @@ impl Format {
         Self::Ahrefs,
         Self::KeywordPlanner,
         Self::SearchConsole,
+        Self::KeywordList,
     ];
 
     /// Stable name.
@@ -41,6 +47,7 @@ impl Format {
             Self::Ahrefs => "ahrefs",
             Self::KeywordPlanner => "keyword_planner",
             Self::SearchConsole => "search_console",
+            Self::KeywordList => "keyword_list",
         }
     }
 
@@ -51,6 +58,7 @@ impl Format {
             Self::Ahrefs => Source::CsvAhrefs,
             Self::KeywordPlanner => Source::CsvGkp,
             Self::SearchConsole => Source::CsvGsc,
+            Self::KeywordList => Source::Manual,
         }
     }
 }
@@ -67,12 +75,19 @@ pub(super) enum Column {
     Currency,
     /// 0 to 1, or a level in words.
     Competition,
+    /// A level in words.
+    CompetitionLevel,
     /// 0 to 100.
     CompetitionIndex,
     Trend,
     /// Searches in the month `YYYY-MM`.
     Month([u8; 7]),
+    /// Searches in a month that the header does not tell, in the column of this index.
+    SomeMonth(usize),
     Intents,
+    /// Intents beside the main one.
+    SecondaryIntents,
+    Language,
     Country,
     ParentTopic,
     SerpFeatures,
@@ -103,6 +118,8 @@ pub(super) struct Layout {
     pub fields: Vec<Field>,
     /// Currency that the header of a price names.
     pub currency: Option<String>,
+    /// The language of the header writes a decimal comma.
+    pub decimal_comma: bool,
 }
 
 /// A header that is known.
@@ -126,18 +143,6 @@ const KNOWN: &[Known] = &[
             ("competition (indexed value)", Column::CompetitionIndex),
             ("top of page bid (low range)", Column::BidLow),
             ("top of page bid (high range)", Column::BidHigh),
-        ],
-    },
-    Known {
-        format: Format::SearchConsole,
-        needs: &[&["top queries", "query"], &["clicks"], &["impressions"]],
-        columns: &[
-            ("top queries", Column::Keyword),
-            ("query", Column::Keyword),
-            ("clicks", Column::Clicks),
-            ("impressions", Column::Impressions),
-            ("ctr", Column::Ctr),
-            ("position", Column::Position),
         ],
     },
     Known {
@@ -202,6 +207,41 @@ const KNOWN: &[Known] = &[
         ],
     },
     Known {
+        format: Format::Ahrefs,
+        needs: &[
+            &["keyword"],
+            &["volume"],
+            // columns of its Site Explorer, in older and newer exports
+            &[
+                "current position",
+                "current url",
+                "current organic traffic",
+                "organic traffic",
+                "previous position",
+                "position history",
+                "traffic (desc)",
+            ],
+        ],
+        columns: &[
+            ("keyword", Column::Keyword),
+            ("country", Column::Country),
+            ("country code", Column::Country),
+            ("kd", Column::Difficulty),
+            ("keyword difficulty", Column::Difficulty),
+            ("difficulty", Column::Difficulty),
+            ("volume", Column::Volume),
+            ("cpc", Column::Cpc),
+            ("current position", Column::Position),
+            ("position", Column::Position),
+            ("current url", Column::Url),
+            ("url", Column::Url),
+            ("serp features", Column::SerpFeatures),
+            ("parent keyword", Column::ParentTopic),
+            ("parent topic", Column::ParentTopic),
+            ("intents", Column::Intents),
+        ],
+    },
+    Known {
         format: Format::SemrushKeywords,
         needs: &[
             &["keyword"],
@@ -241,52 +281,159 @@ pub(super) fn describe(f: &mut fmt::Formatter<'_>) -> fmt::Result {
         }
         f.write_str(")")?;
     }
-    Ok(())
+    f.write_str(
+        "; search_console (queries, clicks, impressions); keyword_list (keywords alone, or keyword with columns named as in \
+         the API)",
+    )
+}
+
+/// Columns of tables made by hand: the members of the API's keywords, and what people call them. Compared without spaces
+/// and signs.
+const BY_HAND: &[(&str, Column)] = &[
+    ("keyword", Column::Keyword),
+    ("keywords", Column::Keyword),
+    ("keywordphrase", Column::Keyword),
+    ("keyphrase", Column::Keyword),
+    ("query", Column::Keyword),
+    ("queries", Column::Keyword),
+    ("searchterm", Column::Keyword),
+    ("searchterms", Column::Keyword),
+    ("searchquery", Column::Keyword),
+    ("suchbegriffe", Column::Keyword),
+    ("searchvolume", Column::Volume),
+    ("volume", Column::Volume),
+    ("searches", Column::Volume),
+    ("monthlysearches", Column::Volume),
+    ("avgmonthlysearches", Column::Volume),
+    ("monthlysearchvolume", Column::Volume),
+    ("suchvolumen", Column::Volume),
+    ("volumerange", Column::Volume),
+    ("keyworddifficulty", Column::Difficulty),
+    ("difficulty", Column::Difficulty),
+    ("kd", Column::Difficulty),
+    ("cpc", Column::Cpc),
+    ("currency", Column::Currency),
+    ("competition", Column::Competition),
+    ("competitionlevel", Column::CompetitionLevel),
+    ("intent", Column::Intents),
+    ("intents", Column::Intents),
+    ("secondaryintents", Column::SecondaryIntents),
+    ("language", Column::Language),
+    ("country", Column::Country),
+    ("parenttopic", Column::ParentTopic),
+    ("serpfeatures", Column::SerpFeatures),
+    ("position", Column::Position),
+    ("rankingurl", Column::Url),
+    ("url", Column::Url),
+    ("clicks", Column::Clicks),
+    ("impressions", Column::Impressions),
+    ("ctr", Column::Ctr),
+];
+
+/// Columns of a table made by hand: a keyword and something known about it, or keywords alone.
+fn by_hand(names: &[&str]) -> Option<Vec<(usize, Column)>> {
+    let meaning = |name: &str| {
+        let plain: String = name.chars().filter(|c| c.is_alphanumeric()).collect();
+        let named = BY_HAND.iter().find(|(known, _)| *known == plain);
+        let keyword = || languages::is_keyword(name).then_some(Column::Keyword);
+        named.map(|(_, column)| *column).or_else(keyword)
+    };
+    let column = |(index, name): (usize, &&str)| meaning(name).map(|column| (index, column));
+    let columns: Vec<(usize, Column)> = names.iter().enumerate().filter_map(column).collect();
+    let is_alone = names.iter().filter(|name| !name.is_empty()).count() == 1;
+    let has_keyword = columns.iter().any(|(_, column)| *column == Column::Keyword);
+    (has_keyword && (is_alone || columns.len() > 1)).then_some(columns)
 }
 
 impl Layout {
     /// The layout of a file with this header; `None` when it is no header that is known.
     pub fn from_headers(headers: &[&str]) -> Option<Self> {
-        let names: Vec<(String, Option<String>)> = headers.iter().map(|h| name(h)).collect();
+        let named: Vec<(String, Option<String>)> = headers.iter().map(|h| name(h)).collect();
+        let names: Vec<&str> = named.iter().map(|(name, _)| name.as_str()).collect();
         let known = KNOWN.iter().find(|known| {
-            let has = |wanted: &&str| names.iter().any(|(name, _)| name == wanted);
+            let has = |wanted: &&str| names.contains(wanted);
             known.needs.iter().all(|need| need.iter().any(has))
-        })?;
+        });
+        let (format, mut columns, decimal_comma) = if let Some(known) = known {
+            // in the order of the table: of two names for one meaning the first is the better
+            let column =
+                |(name, column): &(&str, Column)| Some((names.iter().position(|n| n == name)?, *column));
+            (
+                known.format,
+                known.columns.iter().filter_map(column).collect(),
+                false,
+            )
+        } else if let Some(found) = languages::search_console(&names) {
+            (Format::SearchConsole, found.columns, found.decimal_comma)
+        } else if let Some(found) = languages::keyword_planner(&names) {
+            (Format::KeywordPlanner, found.columns, found.decimal_comma)
+        } else {
+            (Format::KeywordList, by_hand(&names)?, false)
+        };
+        if format == Format::KeywordPlanner {
+            let months = languages::months(&names);
+            columns.retain(|(index, _)| months.iter().all(|(month, _)| month != index));
+            let named =
+                |(index, column): (usize, Column)| (index, month(names[index]).map_or(column, Column::Month));
+            columns.extend(months.into_iter().map(named));
+        }
         let mut layout = Self {
-            format: known.format,
+            format,
             width: headers.len(),
             fields: Vec::new(),
             currency: None,
+            decimal_comma,
         };
-        for (index, (name, unit)) in names.iter().enumerate() {
-            let named = known.columns.iter().find(|(known, _)| known == name);
-            let month = || {
-                let planner = known.format == Format::KeywordPlanner;
-                planner.then(|| month(name).map(Column::Month)).flatten()
-            };
-            let Some(column) = named.map(|(_, column)| *column).or_else(month) else {
+        for (index, column) in columns {
+            if layout.fields.iter().any(|f| f.column == column) {
                 continue;
-            };
+            }
             if column == Column::Cpc {
-                layout.currency.clone_from(unit);
+                layout.currency.clone_from(&named[index].1);
             }
-            // a second column of the same name is a file put together by hand: the first one counts
-            if layout.fields.iter().all(|f| f.column != column) {
-                let header = headers[index].trim().to_owned();
-                layout.fields.push(Field {
-                    index,
-                    header,
-                    column,
-                });
-            }
+            layout.fields.push(Field {
+                index,
+                header: headers[index].trim().to_owned(),
+                column,
+            });
         }
+        layout.fields.sort_by_key(|field| field.index);
         Some(layout)
+    }
+
+    /// The layout of keywords alone, without a header.
+    pub fn without_header() -> Self {
+        Self {
+            format: Format::KeywordList,
+            width: 1,
+            fields: vec![Field {
+                index: 0,
+                header: "keyword".to_owned(),
+                column: Column::Keyword,
+            }],
+            currency: None,
+            decimal_comma: false,
+        }
+    }
+
+    /// Number of columns that no row can lack: those up to the last that the tool fills in every row. Many programs leave
+    /// the empty cells at the end of a row out.
+    pub fn least_width(&self) -> usize {
+        let always: &[Column] = match self.format {
+            Format::SearchConsole => &[Column::Keyword, Column::Clicks, Column::Impressions],
+            Format::SemrushPositions => &[Column::Keyword, Column::Position, Column::Volume],
+            _ => &[Column::Keyword],
+        };
+        let filled = self.fields.iter().filter(|field| always.contains(&field.column));
+        filled.map(|field| field.index + 1).max().unwrap_or(1)
     }
 }
 
-/// A header in lower case, and the currency that stands behind it in brackets.
+/// A header in lower case and its compatibility form with single spaces, and the currency behind it in brackets.
 fn name(header: &str) -> (String, Option<String>) {
-    let name = header.trim().trim_start_matches('\u{feff}').to_lowercase();
+    let plain: String = header.nfkc().filter(|c| *c != '\u{feff}').collect();
+    let words = plain.split_whitespace().collect::<Vec<_>>();
+    let name = words.join(" ").to_lowercase();
     if let Some((before, unit)) = name.strip_suffix(')').and_then(|n| n.rsplit_once('('))
         && unit.len() == 3
         && unit.bytes().all(|b| b.is_ascii_alphabetic())

@@ -1,5 +1,7 @@
 //! Numbers as people's tools write them.
 
+use super::MAX_VOLUME;
+
 /// A number of a file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Figure {
@@ -34,18 +36,37 @@ pub(super) fn figure(text: &str, kind: NumberKind) -> Option<Figure> {
     if is_unknown(text) {
         return Some(Figure::Unknown);
     }
-    if let Some(bound) = text.strip_prefix('<') {
-        return number(bound.trim(), kind).map(|most| Figure::Range(0.0, most));
+    if let Some(bound) = text.strip_prefix(['<', '≤', '＜']) {
+        let most = number(bound.trim_start_matches('=').trim(), kind);
+        return most.map(|most| Figure::Range(0.0, most));
     }
-    if let Some((low, high)) = text.split_once(['–', '—']).or_else(|| {
-        // a hyphen at the beginning is a sign
-        let at = text.get(1..)?.find('-')? + 1;
-        Some((&text[..at], &text[at + 1..]))
-    }) {
+    let open = text
+        .strip_prefix(['>', '≥', '＞'])
+        .map(|bound| bound.trim_start_matches('='));
+    if let Some(bound) = open.or_else(|| text.strip_suffix(['+', '＋'])) {
+        let least = number(bound.trim(), kind)?;
+        return (0.0..=MAX_VOLUME as f64)
+            .contains(&least)
+            .then_some(Figure::Range(least, MAX_VOLUME as f64));
+    }
+    if let Some((low, high)) = bounds(text) {
         let (low, high) = (number(low.trim(), kind)?, number(high.trim(), kind)?);
         return (low <= high).then_some(Figure::Range(low, high));
     }
     number(text, kind).map(Figure::Exact)
+}
+
+/// The two sides of a range.
+fn bounds(text: &str) -> Option<(&str, &str)> {
+    const DASHES: [char; 10] = ['-', '‐', '‑', '‒', '–', '—', '―', '〜', '～', '~'];
+    // a hyphen at the beginning is a sign
+    let dash = text.char_indices().skip(1).find(|(_, c)| DASHES.contains(c));
+    if let Some((at, dash)) = dash {
+        return Some((&text[..at], &text[at + dash.len_utf8()..]));
+    }
+    [" to ", " bis ", " à ", " a "]
+        .iter()
+        .find_map(|word| text.split_once(word))
 }
 
 fn is_unknown(text: &str) -> bool {
@@ -57,12 +78,8 @@ fn is_unknown(text: &str) -> bool {
 
 fn number(text: &str, kind: NumberKind) -> Option<f64> {
     let text = text.trim_start_matches(['$', '€', '£', '¥']).trim();
-    let (text, factor) = match text.as_bytes().last()? {
-        b'k' | b'K' => (&text[..text.len() - 1], 1e3),
-        b'm' | b'M' => (&text[..text.len() - 1], 1e6),
-        b'b' | b'B' => (&text[..text.len() - 1], 1e9),
-        _ => (text, 1.0),
-    };
+    let unit = text.find(|c: char| c.is_alphabetic()).unwrap_or(text.len());
+    let (text, factor) = (&text[..unit], factor(&text[unit..])?);
     // a grouped number has no suffix: `1,2K` and `1.234M` are decimal
     let kind = if factor > 1.0 {
         NumberKind::Decimal { comma: true }
@@ -79,8 +96,27 @@ fn number(text: &str, kind: NumberKind) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
+/// Factor of what stands behind a number: `K`, `Mio.`, `万`. `None` if it is no such thing.
+fn factor(unit: &str) -> Option<f64> {
+    // a unit is short
+    let unit = unit
+        .get(..unit.len().min(12))?
+        .trim_end_matches('.')
+        .to_lowercase();
+    Some(match unit.trim() {
+        "" => 1.0,
+        "k" | "tsd" | "tys" | "tis" | "тыс" | "mil" | "천" => 1e3,
+        "万" | "萬" | "만" => 1e4,
+        "m" | "mio" | "mln" | "mi" | "mn" | "млн" | "mill" => 1e6,
+        "億" | "亿" | "억" => 1e8,
+        "b" | "mrd" | "mld" | "млрд" => 1e9,
+        _ => return None,
+    })
+}
+
 /// Digits with at most one point, without groups.
 fn plain(text: &str, kind: NumberKind) -> Option<String> {
+    let text = text.trim();
     let is_space = |c: char| matches!(c, ' ' | '\u{a0}' | '\u{2009}' | '\u{202f}' | '\'' | '’');
     let point = decimal_separator(text, kind)?;
     let (whole, fraction) = match point {
@@ -205,6 +241,14 @@ mod tests {
             ("10 – 100", 10.0, 100.0),
             ("1K-10K", 1e3, 1e4),
             ("100K – 1M", 1e5, 1e6),
+            ("1.000 – 10.000", 1e3, 1e4),
+            ("1\u{a0}000 à 10\u{a0}000", 1e3, 1e4),
+            ("1 Tsd.–1 Mio.", 1e3, 1e6),
+            ("1 mil – 10 mil", 1e3, 1e4),
+            ("1万～10万", 1e4, 1e5),
+            ("10M+", 1e7, 1e9),
+            ("> 100.000", 1e5, 1e9),
+            ("≤ 10", 0.0, 10.0),
         ] {
             assert_eq!(
                 figure(text, NumberKind::Whole),
@@ -230,6 +274,8 @@ mod tests {
             "inf",
             "0x10",
             "1.2.3,4,5",
+            "10 desks",
+            "2B+",
         ] {
             assert_eq!(figure(text, NumberKind::Whole), None, "{text}");
         }

@@ -2,35 +2,26 @@
 
 use std::io::{Cursor, Read};
 
-use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
-use encoding_rs_io::{DecodeReaderBytes, DecodeReaderBytesBuilder};
-
 use super::{
-    FaultCode, Format, HEADER_ROWS, Refused, Row, RowFault,
+    FaultCode, Format, HEADER_ROWS, Refused, Row, RowFault, archive, encoding,
     formats::Layout,
     records::{Records, Step},
     rows,
 };
 
-/// Bytes from the beginning by which a file is known.
-const HEAD: usize = 64 * 1024;
-
-/// Signatures of files that people mistake for CSV: ZIP (workbooks), old workbooks, gzip, PDF.
-const NO_TEXT: [&[u8]; 4] = [b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"\x1f\x8b", b"%PDF"];
-
-/// The beginning of the source, then the rest of it.
-type Whole<R> = std::io::Chain<Cursor<Vec<u8>>, R>;
+/// Signatures of files that people mistake for CSV: old workbooks, gzip, PDF.
+const NO_TEXT: [&[u8]; 3] = [b"\xd0\xcf\x11\xe0", b"\x1f\x8b", b"%PDF"];
 
 /// A file of keywords, read row by row.
-pub struct Import<R: Read> {
-    records: Records<DecodeReaderBytes<Whole<R>, Vec<u8>>>,
+pub struct Import {
+    records: Records<Cursor<Vec<u8>>>,
     layout: Layout,
-    /// The file's comma cannot be a delimiter, so it is a decimal comma.
+    /// The comma of a number is a decimal comma: it cannot be a delimiter, or the language writes it so.
     comma_decimal: bool,
     ended: bool,
 }
 
-impl<R: Read> std::fmt::Debug for Import<R> {
+impl std::fmt::Debug for Import {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Import")
             .field("layout", &self.layout)
@@ -38,27 +29,44 @@ impl<R: Read> std::fmt::Debug for Import<R> {
     }
 }
 
-impl<R: Read> Import<R> {
-    /// Finds encoding, delimiter and header of a file.
-    pub fn open(mut source: R) -> Result<Self, Refused> {
-        let mut head = Vec::new();
-        let mut start = source.by_ref().take(HEAD as u64);
-        start.read_to_end(&mut head).map_err(Refused::Unreadable)?;
-        if NO_TEXT.iter().any(|magic| head.starts_with(magic)) {
+impl Import {
+    /// Finds encoding, delimiter and header of a file; of a ZIP archive, those of the first table of keywords in it.
+    pub fn open(mut source: impl Read) -> Result<Self, Refused> {
+        let mut file = Vec::new();
+        source.read_to_end(&mut file).map_err(Refused::Unreadable)?;
+        if !archive::is_archive(&file) {
+            return Self::open_text(file, true);
+        }
+        let mut refused = Refused::NotText;
+        for table in archive::tables(&file) {
+            match Self::open_text(table, false) {
+                Ok(import) => return Ok(import),
+                Err(error) => refused = error,
+            }
+        }
+        Err(refused)
+    }
+
+    fn open_text(file: Vec<u8>, may_be_list: bool) -> Result<Self, Refused> {
+        if NO_TEXT.iter().any(|magic| file.starts_with(magic)) {
             return Err(Refused::NotText);
         }
-        let encoding = encoding(&head);
-        let (delimiter, rows, layout) = header(&head, encoding)?;
-        let decoded = decode(Cursor::new(head).chain(source), encoding);
-        let mut records = Records::new(decoded, delimiter);
+        let text = encoding::to_utf8(file);
+        let (delimiter, rows, layout) = match header(&text) {
+            Some(found) => found,
+            None if is_noise(&text) => return Err(Refused::NotText),
+            None if may_be_list && is_list(&text) => (b',', 0, Layout::without_header()),
+            None => return Err(Refused::NoHeader),
+        };
+        let mut records = Records::new(Cursor::new(text), delimiter);
         for _ in 0..rows {
             records.step().map_err(Refused::Unreadable)?;
         }
         records.expect_columns(layout.width);
         Ok(Self {
             records,
+            comma_decimal: delimiter != b',' || layout.decimal_comma,
             layout,
-            comma_decimal: delimiter != b',',
             ended: false,
         })
     }
@@ -78,7 +86,7 @@ impl<R: Read> Import<R> {
     }
 }
 
-impl<R: Read> Iterator for Import<R> {
+impl Iterator for Import {
     type Item = Result<Row, RowFault>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -105,38 +113,12 @@ impl<R: Read> Iterator for Import<R> {
     }
 }
 
-/// The encoding of a text by its byte order mark, else by where its zero bytes are: nearly every
-/// character of these files is ASCII, so one half of UTF-16 is zero.
-fn encoding(head: &[u8]) -> &'static Encoding {
-    if let Some((encoding, _)) = Encoding::for_bom(head) {
-        return encoding;
-    }
-    let (pairs, _) = head.as_chunks::<2>();
-    let zeros = |i: usize| pairs.iter().filter(|pair| pair[i] == 0).count();
-    if zeros(1) * 2 > pairs.len() && zeros(0) * 8 < pairs.len() {
-        UTF_16LE
-    } else if zeros(0) * 2 > pairs.len() && zeros(1) * 8 < pairs.len() {
-        UTF_16BE
-    } else {
-        UTF_8
-    }
-}
-
-fn decode<R: Read>(source: R, encoding: &'static Encoding) -> DecodeReaderBytes<R, Vec<u8>> {
-    DecodeReaderBytesBuilder::new()
-        .encoding(Some(encoding))
-        .strip_bom(true)
-        .build(source)
-}
+const DELIMITERS: [u8; 3] = [b',', b';', b'\t'];
 
 /// Delimiter, number of rows up to and with the header, and layout.
-fn header(head: &[u8], encoding: &'static Encoding) -> Result<(u8, usize, Layout), Refused> {
-    let mut text = Vec::new();
-    decode(head, encoding)
-        .read_to_end(&mut text)
-        .map_err(Refused::Unreadable)?;
-    let found = b",;\t".iter().filter_map(|delimiter| {
-        let mut records = Records::new(text.as_slice(), *delimiter);
+fn header(text: &[u8]) -> Option<(u8, usize, Layout)> {
+    let found = DELIMITERS.into_iter().filter_map(|delimiter| {
+        let mut records = Records::new(text, delimiter);
         for row in 1..=HEADER_ROWS {
             let fields: Option<Vec<&str>> = match records.step() {
                 Ok(Step::Row) => (0..records.len()).map(|i| records.field(i)).collect(),
@@ -144,20 +126,38 @@ fn header(head: &[u8], encoding: &'static Encoding) -> Result<(u8, usize, Layout
                 Ok(Step::UnclosedQuote | Step::TooLong) => continue,
             };
             if let Some(layout) = fields.and_then(|fields| Layout::from_headers(&fields)) {
-                return Some((*delimiter, row, layout));
+                return Some((delimiter, row, layout));
             }
         }
         None
     });
-    found.min_by_key(|(_, row, _)| *row).ok_or_else(|| {
-        let lossy = String::from_utf8_lossy(&text);
-        let odd = lossy
-            .chars()
-            .filter(|c| *c == '\u{fffd}' || (c.is_control() && !matches!(c, '\t' | '\r' | '\n')));
-        if odd.count() * 10 > lossy.chars().count() {
-            Refused::NotText
-        } else {
-            Refused::NoHeader
+    found.min_by_key(|(_, row, layout)| (*row, std::cmp::Reverse(layout.fields.len())))
+}
+
+/// Returns whether a text has no table in it: one field in each row, however it is parted. Data and documents in other
+/// languages begin with a bracket.
+fn is_list(text: &[u8]) -> bool {
+    if matches!(text.trim_ascii_start().first(), Some(b'{' | b'[' | b'<')) {
+        return false;
+    }
+    DELIMITERS.into_iter().all(|delimiter| {
+        let mut records = Records::new(text, delimiter);
+        for row in 0..HEADER_ROWS {
+            match records.step() {
+                Ok(Step::Row) if (1..records.len()).all(|i| records.field(i) == Some("")) => {}
+                Ok(Step::End) => return row > 0,
+                _ => return false,
+            }
         }
+        true
     })
+}
+
+/// Returns whether a text is none: many of its characters are broken or control something.
+fn is_noise(text: &[u8]) -> bool {
+    let lossy = String::from_utf8_lossy(text);
+    let odd = lossy
+        .chars()
+        .filter(|c| *c == '\u{fffd}' || (c.is_control() && !matches!(c, '\t' | '\r' | '\n')));
+    odd.count() * 10 > lossy.chars().count()
 }

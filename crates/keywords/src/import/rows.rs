@@ -6,11 +6,13 @@ use memchr::{memchr, memmem};
 use searchwright_contract::keywords::Intent;
 
 use super::{
-    FaultCode, Level, MAX_KEYWORD, MAX_VOLUME, Month, Row, RowFault, Trend, VolumeRange,
+    FaultCode, MAX_KEYWORD, MAX_VOLUME, Month, Row, RowFault, Trend, VolumeRange,
     formats::{Column, Field, Format, Layout},
+    languages,
     numbers::{Figure, NumberKind, figure},
     records::Records,
 };
+use crate::normalize;
 
 /// Numbers that Keyword Planner shows in place of a volume to accounts that spend little, with their buckets.
 const BUCKETS: [(i64, VolumeRange); 6] = [
@@ -61,7 +63,7 @@ pub(super) fn read<R: Read>(
         return Err(fault(None, (FaultCode::NotText, what.to_owned())));
     }
     let extra = (layout.width..records.len()).any(|i| records.field(i) != Some(""));
-    if records.len() < layout.width || extra {
+    if records.len() < layout.least_width() || extra {
         let what = format!("{} columns, the header has {}", records.len(), layout.width);
         return Err(fault(None, (FaultCode::ColumnCount, what)));
     }
@@ -80,7 +82,10 @@ pub(super) fn read<R: Read>(
         row.currency.clone_from(&layout.currency);
     }
     if layout.format == Format::KeywordPlanner {
-        settle_bucket(&mut row);
+        let is_filled = |field: &Field| {
+            matches!(field.column, Column::SomeMonth(_)) && records.field(field.index) != Some("")
+        };
+        settle_bucket(&mut row, layout.fields.iter().any(is_filled));
     }
     Ok(row)
 }
@@ -106,10 +111,18 @@ fn read_field(row: &mut Row, column: Column, text: &str, format: Format, comma: 
         Column::BidHigh => row.bid_high = within(text, decimal, f64::MAX)?,
         Column::Currency => row.currency = code(text, 3)?,
         Column::Country => row.country = code(text, 2)?,
-        Column::Competition => match level(text) {
+        Column::Competition => match languages::level(text) {
             Some(level) => row.competition_level = Some(level),
+            // the planner's words for "unknown" differ by language
+            None if format == Format::KeywordPlanner && !text.contains(|c: char| c.is_ascii_digit()) => {}
             // the exact index of the planner may have come before
             None => row.competition = within(text, decimal, 1.0)?.or(row.competition),
+        },
+        Column::CompetitionLevel => match languages::level(text) {
+            None if known(text, decimal) != Ok(Figure::Unknown) => {
+                return Err((FaultCode::UnknownValue, shown(text)));
+            }
+            level => row.competition_level = level,
         },
         Column::CompetitionIndex => {
             row.competition = within(text, decimal, 100.0)?.map(|index| index / 100.0);
@@ -125,7 +138,14 @@ fn read_field(row: &mut Row, column: Column, text: &str, format: Format, comma: 
                 }
             }
         }
-        Column::Intents => row.intents = intents(text, format),
+        // only that it is filled is of interest
+        Column::SomeMonth(_) => {}
+        Column::Intents => {
+            let more = std::mem::replace(&mut row.intents, intents(text, format));
+            add_intents(row, more);
+        }
+        Column::SecondaryIntents => add_intents(row, intents(text, format)),
+        Column::Language => row.language = language(text)?,
         Column::ParentTopic => row.parent_topic = some(text),
         Column::SerpFeatures => {
             let features = text.split([',', ';']).map(str::trim).filter(|f| !f.is_empty());
@@ -136,7 +156,8 @@ fn read_field(row: &mut Row, column: Column, text: &str, format: Format, comma: 
         Column::Clicks => row.clicks = whole(text)?,
         Column::Impressions => row.impressions = whole(text)?,
         Column::Ctr => {
-            row.ctr = match text.strip_suffix('%') {
+            let percent = text.strip_suffix('%').or_else(|| text.strip_prefix('%'));
+            row.ctr = match percent {
                 Some(percent) => within(percent, decimal, 100.0)?.map(|percent| percent / 100.0),
                 None => within(text, decimal, 1.0)?,
             };
@@ -146,8 +167,9 @@ fn read_field(row: &mut Row, column: Column, text: &str, format: Format, comma: 
 }
 
 /// A planner row without a single month and with a round volume is a bucket.
-fn settle_bucket(row: &mut Row) {
+fn settle_bucket(row: &mut Row, has_months: bool) {
     if row.trend.is_none()
+        && !has_months
         && let Some(volume) = row.search_volume
         && let Some((_, range)) = BUCKETS.iter().find(|(shown, _)| *shown == volume)
     {
@@ -162,7 +184,7 @@ fn settle_bucket(row: &mut Row) {
 fn keyword(text: &str) -> Result<String, Fault> {
     // a quoted line break within a keyword is white space
     let keyword = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if keyword.is_empty() {
+    if normalize(&keyword).is_empty() {
         Err((FaultCode::Blank, "the keyword is empty".to_owned()))
     } else if keyword.chars().count() > MAX_KEYWORD {
         Err((FaultCode::KeywordTooLong, shown(&keyword)))
@@ -216,12 +238,28 @@ fn code(text: &str, letters: usize) -> Result<Option<String>, Fault> {
     }
 }
 
-fn level(text: &str) -> Option<Level> {
-    match text.to_ascii_lowercase().as_str() {
-        "low" => Some(Level::Low),
-        "medium" => Some(Level::Medium),
-        "high" => Some(Level::High),
-        _ => None,
+/// A language tag, BCP 47.
+fn language(text: &str) -> Result<Option<String>, Fault> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let mut parts = text.split('-');
+    let is_primary =
+        |part: &str| matches!(part.len(), 2 | 3) && part.bytes().all(|b| b.is_ascii_alphabetic());
+    let is_part =
+        |part: &str| (1..=8).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_alphanumeric());
+    if text.len() <= 35 && parts.next().is_some_and(is_primary) && parts.all(is_part) {
+        Ok(Some(text.to_owned()))
+    } else {
+        Err((FaultCode::UnknownValue, shown(text)))
+    }
+}
+
+fn add_intents(row: &mut Row, more: Vec<Intent>) {
+    for intent in more {
+        if !row.intents.contains(&intent) {
+            row.intents.push(intent);
+        }
     }
 }
 

@@ -13,12 +13,14 @@ use crate::app::App;
 
 const PROBLEM: HeaderValue = HeaderValue::from_static("application/problem+json");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
+/// Seconds after which to look for what was started, where the answer knows no better.
+const POLL_SECONDS: u32 = 5;
 /// Headers scripts of other origins may read.
 const EXPOSED: HeaderValue = HeaderValue::from_static(
     "ETag, Location, Link, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, X-Request-Id, WWW-Authenticate, Idempotency-Replayed, Deprecation, Sunset",
 );
 const ALLOWED: HeaderValue = HeaderValue::from_static(
-    "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, MCP-Protocol-Version, Mcp-Method, Mcp-Name",
+    "Authorization, Content-Type, Content-Encoding, Idempotency-Key, If-Match, If-None-Match, MCP-Protocol-Version, Mcp-Method, Mcp-Name",
 );
 
 /// The answer to a call that worked.
@@ -46,7 +48,8 @@ pub fn reply(
             &format!("{}/projects/{project}/{location}", app.settings.base_url()),
         );
     }
-    if let Some(seconds) = reply.head.retry_after {
+    let asks_later = (reply.status == 202).then_some(POLL_SECONDS);
+    if let Some(seconds) = reply.head.retry_after.or(asks_later) {
         headers.insert(header::RETRY_AFTER, seconds.into());
     }
     if reply.replayed {
@@ -85,6 +88,8 @@ pub fn problem(
     }
     if problem.code == Code::UnsupportedMediaType {
         headers.insert(HeaderName::from_static("accept-post"), JSON);
+        // RFC 9110, 15.5.16: what may be sent instead
+        headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("gzip"));
         headers.insert(
             HeaderName::from_static("accept-patch"),
             HeaderValue::from_static("application/json, application/merge-patch+json"),

@@ -81,8 +81,14 @@ fn decode(text: &str) -> Result<String, Problem> {
 /// Longest value of `If-Match` or `If-None-Match`.
 pub const MAX_TAGS: usize = 1024;
 
-/// The entity tags of `If-Match` or `If-None-Match`, without quotes; `*` stays. A weak tag keeps its `W/`
-/// where bytes count: it matches nothing there (RFC 9110, 13.1.1), and is no mistake.
+/// Endings that servers before this one write into a tag when they compress what it is the tag of.
+const CODINGS: [&str; 4] = ["gzip", "br", "zstd", "deflate"];
+
+/// The entity tags of `If-Match` or `If-None-Match`, without quotes; `*` stays.
+///
+/// A weak tag counts as the strong one in it, in `If-Match` too: a tag names a version of a record, never its bytes, and a
+/// server before this one that compresses answers makes every tag weak, or adds the coding to it. RFC 9110, 13.1.1, would
+/// have clients behind such a server change nothing.
 pub fn entity_tags(headers: &HeaderMap, name: header::HeaderName) -> Result<Option<Vec<String>>, Problem> {
     let mut tags = Vec::new();
     for value in headers.get_all(&name) {
@@ -101,8 +107,7 @@ pub fn entity_tags(headers: &HeaderMap, name: header::HeaderName) -> Result<Opti
         let mut rest = text.trim_matches([' ', '\t', ',']);
         while !rest.is_empty() {
             let (tag, after) = split_tag(rest).ok_or_else(malformed)?;
-            let strong = tag.strip_prefix("W/").filter(|_| name == header::IF_NONE_MATCH);
-            tags.push(strong.unwrap_or(tag).replace('"', ""));
+            tags.push(without_coding(tag.strip_prefix("W/").unwrap_or(tag)).replace('"', ""));
             let more = after.trim_start_matches([' ', '\t']);
             if !more.is_empty() && !more.starts_with(',') {
                 return Err(malformed());
@@ -114,6 +119,17 @@ pub fn entity_tags(headers: &HeaderMap, name: header::HeaderName) -> Result<Opti
         }
     }
     Ok((!tags.is_empty()).then_some(tags))
+}
+
+/// A tag without the ending that says how the answer was compressed.
+fn without_coding(tag: &str) -> &str {
+    let Some(inner) = tag.strip_suffix('"') else {
+        return tag;
+    };
+    let coded = CODINGS
+        .iter()
+        .find_map(|coding| inner.strip_suffix(coding)?.strip_suffix(['-', ';']));
+    coded.map_or(tag, |plain| plain.trim_end_matches('-'))
 }
 
 /// The first entity tag, or `*`, and what follows it. A comma inside quotes belongs to the tag.

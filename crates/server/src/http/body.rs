@@ -1,13 +1,19 @@
-//! Bodies on their way in: bounded in size, time and memory, strict JSON, one object.
+//! Bodies on their way in: bounded in size, time and memory, unpacked, strict JSON, one object.
 
-use std::{net::IpAddr, sync::Arc, time::Duration};
+use std::{io::Read as _, net::IpAddr, sync::Arc, time::Duration};
 
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
+use flate2::bufread::MultiGzDecoder;
 use http::{HeaderMap, Method, header};
 use http_body::Body as _;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
-use searchwright_contract::{Code, Effect, Problem, argument::file_member, ids::CredentialId, json};
+use searchwright_contract::{
+    Code, Effect, Problem,
+    argument::{charset, file_member, labelled_file_member},
+    ids::CredentialId,
+    json,
+};
 use serde_json::{Map, Value};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -16,6 +22,9 @@ use crate::config::Limits;
 
 /// Largest body, where no operation says otherwise.
 pub const MAX_BODY_BYTES: usize = 1 << 20;
+
+/// Bytes unpacked at a time.
+const PIECE: usize = 64 << 10;
 
 /// Sender of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -85,16 +94,23 @@ impl Intake {
         if body.is_end_stream() {
             return Ok(Bytes::new());
         }
+        let is_packed = is_gzip(headers)?;
         let late = |_| {
             let detail = format!("the body took more than {:?} to arrive", self.longest);
             Problem::new(Code::RequestTimeout, detail).after(1)
         };
-        tokio::time::timeout(self.longest, self.arrive(sender, body, largest))
+        tokio::time::timeout(self.longest, self.arrive(sender, body, largest, is_packed))
             .await
             .map_err(late)?
     }
 
-    async fn arrive(&self, sender: Sender, body: Body, largest: usize) -> Result<Bytes, Problem> {
+    async fn arrive(
+        &self,
+        sender: Sender,
+        body: Body,
+        largest: usize,
+        is_packed: bool,
+    ) -> Result<Bytes, Problem> {
         let mut room = Room {
             intake: self,
             all: None,
@@ -111,10 +127,12 @@ impl Intake {
             // What is no data is a trailer, which nobody reads here.
             let Ok(data) = frame.into_data() else { continue };
             if !room.grow(data.len()) {
-                let busy = "too many bytes of request bodies are in flight";
-                return Err(Problem::new(Code::Overloaded, busy).after(1));
+                return Err(busy());
             }
             arrived.extend_from_slice(&data);
+        }
+        if is_packed {
+            return unpack(&arrived, largest, &mut room).await;
         }
         Ok(arrived.freeze())
     }
@@ -143,14 +161,16 @@ impl Intake {
                 format!("{method} takes no body here"),
             ));
         }
-        if effect == Effect::Import && is_file(headers) {
-            return Ok(Map::from_iter([(
-                "file".to_owned(),
-                file_member(body.into()).into(),
-            )]));
+        if effect == Effect::Import && is_file(headers, &body) {
+            let media_type = headers.get(header::CONTENT_TYPE).and_then(|v| v.to_str().ok());
+            let file = match media_type.and_then(charset) {
+                Some(charset) => labelled_file_member(body.into(), charset),
+                None => file_member(body.into()),
+            };
+            return Ok(Map::from_iter([("file".to_owned(), file.into())]));
         }
-        check_type(method, headers)?;
-        match json::parse(&body) {
+        check_type(method, headers, effect)?;
+        match json::parse(json::without_mark(&body)) {
             Ok(Value::Object(object)) => Ok(object),
             Ok(_) => Err(Problem::new(
                 Code::MalformedJson,
@@ -171,13 +191,78 @@ fn too_large(largest: usize) -> Problem {
     )
 }
 
-fn is_file(headers: &HeaderMap) -> bool {
-    const FILES: [&str; 4] = [
-        "text/csv",
-        "text/tab-separated-values",
-        "text/plain",
-        "application/octet-stream",
-    ];
+fn busy() -> Problem {
+    Problem::new(Code::Overloaded, "too many bytes of request bodies are in flight").after(1)
+}
+
+/// Returns whether a body is compressed by gzip; 415 if by anything else.
+fn is_gzip(headers: &HeaderMap) -> Result<bool, Problem> {
+    let mut codings = headers
+        .get_all(header::CONTENT_ENCODING)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .map(|coding| coding.trim().to_ascii_lowercase())
+        .filter(|coding| !coding.is_empty() && coding != "identity");
+    let first = codings.next();
+    match (first.as_deref(), codings.next()) {
+        (None, _) => Ok(false),
+        (Some("gzip" | "x-gzip"), None) => Ok(true),
+        (Some(coding), _) => Err(Problem::new(
+            Code::UnsupportedMediaType,
+            format!(
+                "the Content-Encoding {coding:?} is not understood; send the body as it is, or compressed once by gzip"
+            ),
+        )),
+    }
+}
+
+/// Unpacks a body piece by piece, so that one that grows beyond all measure costs a piece too many at most.
+async fn unpack(packed: &[u8], largest: usize, room: &mut Room<'_>) -> Result<Bytes, Problem> {
+    let mut unpacked = BytesMut::new();
+    let mut decoder = MultiGzDecoder::new(packed);
+    let mut piece = vec![0; PIECE];
+    loop {
+        let read = decoder
+            .read(&mut piece)
+            .map_err(|_| Problem::new(Code::MalformedRequest, "the body is not valid gzip"))?;
+        if read == 0 {
+            return Ok(unpacked.freeze());
+        }
+        if unpacked.len() + read > largest {
+            return Err(too_large(largest));
+        }
+        if !room.grow(read) {
+            return Err(busy());
+        }
+        unpacked.extend_from_slice(&piece[..read]);
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Media types under which programs send a file of keywords: a browser takes that of a name from the system, and Windows
+/// with Excel calls CSV a workbook.
+const FILES: [&str; 15] = [
+    "text/csv",
+    "text/x-csv",
+    "text/comma-separated-values",
+    "text/x-comma-separated-values",
+    "text/tab-separated-values",
+    "text/plain",
+    "application/csv",
+    "application/x-csv",
+    "application/excel",
+    "application/vnd.ms-excel",
+    "application/vnd.msexcel",
+    "application/octet-stream",
+    "binary/octet-stream",
+    "application/zip",
+    "application/x-zip-compressed",
+];
+
+/// Returns whether a body is a file. Without a type, or with that which curl and others give any body, it is one, unless it
+/// looks like JSON.
+fn is_file(headers: &HeaderMap, body: &[u8]) -> bool {
     let value = headers.get(header::CONTENT_TYPE).and_then(|v| v.to_str().ok());
     let kind = value
         .unwrap_or_default()
@@ -185,29 +270,28 @@ fn is_file(headers: &HeaderMap) -> bool {
         .next()
         .unwrap_or_default()
         .trim();
+    if kind.is_empty() || kind.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
+        return !json::without_mark(body).trim_ascii_start().starts_with(b"{");
+    }
     FILES.iter().any(|file| kind.eq_ignore_ascii_case(file))
 }
 
-fn check_type(method: &Method, headers: &HeaderMap) -> Result<(), Problem> {
+fn check_type(method: &Method, headers: &HeaderMap, effect: Effect) -> Result<(), Problem> {
     let value = headers
         .get(header::CONTENT_TYPE)
         .and_then(|v| v.to_str().ok())
         .unwrap_or_default();
-    let mut parts = value.split(';').map(str::trim);
-    let kind = parts.next().unwrap_or_default();
+    let kind = value.split(';').next().unwrap_or_default().trim();
     let json = kind.eq_ignore_ascii_case("application/json")
         || *method == Method::PATCH && kind.eq_ignore_ascii_case("application/merge-patch+json");
-    let utf8 = parts.all(|p| match p.split_once('=') {
-        Some((name, value)) if name.eq_ignore_ascii_case("charset") => {
-            value.trim_matches('"').eq_ignore_ascii_case("utf-8")
-        }
-        _ => true,
-    });
+    let utf8 = charset(value).is_none_or(|charset| charset.eq_ignore_ascii_case("utf-8"));
     if json && utf8 {
         return Ok(());
     }
-    Err(Problem::new(
-        Code::UnsupportedMediaType,
-        "the body has to be application/json in UTF-8",
-    ))
+    let wanted = if effect == Effect::Import {
+        "the body has to be the file itself (text/csv), or application/json in UTF-8"
+    } else {
+        "the body has to be application/json in UTF-8"
+    };
+    Err(Problem::new(Code::UnsupportedMediaType, wanted))
 }

@@ -64,7 +64,7 @@ pub fn document(endpoints: &[Endpoint], base_url: &str) -> Value {
             "title": "Searchwright API",
             "version": "1.0.0",
             "summary": "Search-content work on one website: audits, keywords, posts, visibility.",
-            "description": "Every request names its project explicitly and is authenticated by `Authorization: Bearer`. Call `GET /me` first.\n\nLists hold `data` and `nextCursor`. Errors are RFC 9457 problems whose `code` is stable. Clients must ignore unknown members of answers.",
+            "description": "Every request names its project explicitly and is authenticated by `Authorization: Bearer`. Call `GET /me` first.\n\nLists hold `data` and `nextCursor`. Errors are RFC 9457 problems whose `code` is stable. Clients must ignore unknown members of answers.\n\nTimes are read in every form of RFC 3339 and written in UTC with milliseconds. A member of a request that is `null` counts as absent, where it may be absent; in a PATCH `null` clears a member, and is refused where it cannot. A PATCH that changes nothing leaves version and `updatedAt` as they are and sends no event. Bodies may be compressed (`Content-Encoding: gzip`); limits hold for what is in them.",
             "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" }
         },
         "servers": [{ "url": base_url }],
@@ -166,7 +166,7 @@ fn operation(endpoint: &Endpoint, schemas: &mut Map<String, Value>) -> Value {
         });
         if meta.effect == Effect::Import {
             operation["requestBody"]["content"]["text/csv"] = json!({
-                "schema": { "description": "The file itself, in any encoding; the other fields take their defaults." }
+                "schema": { "description": "The file itself; the other fields take their defaults. Its encoding is that of `charset`, or is detected. The media types that browsers and spreadsheets give such a file (`text/plain`, `text/tab-separated-values`, `application/csv`, `application/vnd.ms-excel`, `application/octet-stream`, `application/zip` and others) are accepted too." }
             });
         }
         parameters.push(json!({
@@ -178,7 +178,7 @@ fn operation(endpoint: &Endpoint, schemas: &mut Map<String, Value>) -> Value {
     if meta.effect == Effect::Change && meta.method == Method::PATCH || meta.effect == Effect::Delete {
         parameters.push(json!({
             "name": "If-Match", "in": "header", "required": false,
-            "description": "ETag of the record as it was read; 412 if it has changed since.",
+            "description": "ETag of the record as it was read; 412 if it has changed since. The weak form (`W/`) that a compressing proxy makes of it counts as it does.",
             "schema": entity_tags()
         }));
     }

@@ -65,7 +65,7 @@ async fn every_member_is_kept_and_cleared() {
     );
     for (name, value) in whole().as_object().unwrap() {
         let again = patch(&bench, json!({ name.as_str(): value })).await.json();
-        holds(&again, &whole());
+        assert_eq!(again, set.json(), "{name} is what it was");
     }
     let cleared = json!({
         "aliases": [], "domains": [], "category": null, "tone": null, "bannedPhrases": [], "language": null,
@@ -74,7 +74,7 @@ async fn every_member_is_kept_and_cleared() {
     let after = patch(&bench, cleared.clone()).await.json();
     holds(&after, &cleared);
     assert_eq!(after["name"], "Fern & Fir GmbH", "what is not named stays");
-    assert_eq!(after["version"], json!(11));
+    assert_eq!(after["version"], json!(2));
     let (foreign, key) = bench.neighbour().await;
     let theirs = bench
         .call("GET", &format!("/projects/{foreign}/brand"))

@@ -239,7 +239,7 @@ fn is(kind: &str, value: &Value) -> bool {
 
 fn format(format: &str, text: &str) -> Result<(), String> {
     let good = match format {
-        "date-time" => searchwright_contract::Instant::from_text(text).is_ok(),
+        "date-time" => searchwright_contract::Instant::from_text(text).is_ok_and(|at| at.to_string() == text),
         "uuid" => uuid::Uuid::try_parse(text).is_ok(),
         // Widths of numbers, which have no meaning for texts.
         "uint8" | "uint16" | "uint32" | "uint64" | "int64" | "double" => true,

@@ -8,6 +8,8 @@ on_both!(
     a_file_adds_and_then_updates,
     a_broken_row_costs_itself_only,
     a_file_may_be_the_body_itself,
+    files_come_in_every_language_and_encoding,
+    a_word_is_one_keyword_in_every_spelling,
     what_is_no_file_is_refused,
     generation_is_asked_for_soundly,
 );
@@ -99,8 +101,8 @@ async fn a_broken_row_costs_itself_only(database: &str) {
         bad,ten,5\n\
         ,10,5\n\
         GOOD,20,\n\
-        short\n\
-        last,3,\n";
+        short,1,2,3\n\
+        last,3\n";
     let told = import(&bench, file).await;
     assert_eq!(
         (
@@ -170,6 +172,104 @@ async fn a_file_may_be_the_body_itself(database: &str) {
     );
 }
 
+async fn files_come_in_every_language_and_encoding(database: &str) {
+    let bench = Bench::on(database, &[]).await;
+    let send = async |kind: &str, file: Vec<u8>| {
+        let call = bench.call("POST", "P/keywords/import").body(kind, file);
+        call.send().await
+    };
+    for (at, kind) in [
+        "text/csv",
+        "application/csv",
+        "application/vnd.ms-excel",
+        "text/comma-separated-values",
+        "text/plain; charset=UTF-8",
+        "application/octet-stream",
+        "application/x-www-form-urlencoded",
+    ]
+    .iter()
+    .enumerate()
+    {
+        let file = format!(
+            "Requêtes les plus fréquentes,Clics,Impressions,CTR,Position\nbureau {at},9,300,\"3 %\",\"6,1\"\n"
+        );
+        let told = send(kind, file.into_bytes()).await;
+        assert_eq!(
+            (told.status, &told.json()["format"]),
+            (200, &json!("search_console")),
+            "{kind}"
+        );
+    }
+    let bureau = keyword(&bench, "bureau 0").await;
+    assert_eq!(
+        (&bureau["clicks"], &bureau["impressions"], &bureau["position"]),
+        (&json!(9), &json!(300), &json!(6.1))
+    );
+    let cyrillic = b"keyword;volume\n\xf1\xf2\xee\xeb;70\n".to_vec();
+    assert_eq!(
+        send("text/csv; charset=windows-1251", cyrillic.clone())
+            .await
+            .status,
+        200
+    );
+    assert_eq!(keyword(&bench, "стол").await["searchVolume"], 70);
+    send("text/csv; charset=klingon", cyrillic)
+        .await
+        .refuses(422, "validation_failed");
+    let macintosh = b"keyword;volume\nb\x9fro gr\x9a\xa7e;70\n".to_vec();
+    assert_eq!(send("text/csv", macintosh).await.json()["created"], 1);
+    assert_eq!(keyword(&bench, "büro größe").await["source"], "manual");
+    let own = "keyword,language,searchVolume\nstehpult,de,10\nlutrin,fr,\n";
+    let told = import(&bench, own).await;
+    assert_eq!(
+        (&told["format"], &told["created"]),
+        (&json!("keyword_list"), &json!(2))
+    );
+    assert_eq!(keyword(&bench, "stehpult").await["language"], "de");
+    assert_eq!(import(&bench, "sofa\nsofa bed\n").await["created"], 2);
+    let refusal = send("application/pdf", b"%PDF".to_vec()).await;
+    let problem = refusal.refuses(415, "unsupported_media_type");
+    assert!(
+        problem["detail"].as_str().unwrap().contains("text/csv"),
+        "{problem}"
+    );
+}
+
+/// Full case folding, width, and characters that nobody sees; the same in both databases.
+async fn a_word_is_one_keyword_in_every_spelling(database: &str) {
+    let bench = Bench::on(database, &[]).await;
+    for (stored, same, part) in [
+        ("ΣΊΣΥΦΟΣ μύθος", "σίσυφος ΜΎΘΟΣ", "σίσυφος%20μύ"),
+        ("İzmir otel", "izmir OTEL", "İZMİR"),
+        ("Straße nach Rom", "STRASSE NACH ROM", "strasse"),
+        ("ｓｔａｎｄ desk", "stand\u{200b} de\u{ad}sk", "STAND"),
+    ] {
+        let id = bench.keyword(stored).await;
+        let twice = bench.post("P/keywords", json!({ "keyword": same })).await;
+        assert_eq!(
+            twice.refuses(409, "already_exists")["existingId"],
+            id.as_str(),
+            "{same}"
+        );
+        let encoded: String = part
+            .bytes()
+            .map(|b| {
+                if b.is_ascii() {
+                    char::from(b).to_string()
+                } else {
+                    format!("%{b:02X}")
+                }
+            })
+            .collect();
+        let found = bench.get(&format!("P/keywords?q={encoded}")).await.json();
+        assert_eq!(found["data"][0]["id"], id.as_str(), "{part}");
+    }
+    bench
+        .post("P/keywords", json!({ "keyword": "\u{200b}" }))
+        .await
+        .refuses(422, "validation_failed");
+}
+
 async fn what_is_no_file_is_refused(database: &str) {
     let bench = Bench::on(database, &[]).await;
     for (file, code) in [
@@ -213,6 +313,7 @@ async fn generation_is_asked_for_soundly(database: &str) {
     }
     let started = bench.post("P/keywords/generate", json!({ "count": 10 })).await;
     assert_eq!(started.status, 202);
+    assert!(started.number("retry-after") > 0, "every start says when to look");
     let job = &started.json()["job"];
     assert_eq!(
         (&job["type"], &job["status"]),

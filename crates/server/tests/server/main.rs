@@ -60,6 +60,7 @@ mod outages;
 mod pages;
 mod password_reset;
 mod people;
+mod post_forms;
 mod post_generation;
 mod post_images;
 mod post_injections;

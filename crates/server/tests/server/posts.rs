@@ -156,12 +156,7 @@ async fn absent_null_and_empty(database: &str) {
     });
     let post = create(&bench, whole).await;
     let same = patched(&bench, &post, json!({})).await;
-    for (name, value) in post.as_object().unwrap() {
-        if !["version", "updatedAt"].contains(&name.as_str()) {
-            assert_eq!(&same[name], value, "{name}");
-        }
-    }
-    assert_eq!(same["version"], 2);
+    assert_eq!(same, post, "nothing is changed, the version neither");
     let nullable = [
         "keywordId",
         "excerpt",

@@ -12,6 +12,8 @@ async fn no_text_becomes_a_script() {
     let policy = LinkPolicy {
         own_host: Some("example.com".to_owned()),
         followed: Vec::new(),
+        base: None,
+        page: None,
     };
     let corpus = include_str!("../../../writing/src/testdata/xss.txt");
     let vectors: Vec<&str> = corpus.lines().filter(|line| !line.starts_with("%%")).collect();

@@ -26,6 +26,8 @@ fn links() -> LinkPolicy {
     LinkPolicy {
         own_host: Some("example.com".into()),
         followed: vec!["https://source.example/study".into()],
+        base: None,
+        page: None,
     }
 }
 

@@ -1,6 +1,7 @@
 //! A tree as Markdown. What it means is checked afterwards; here it only has to look right.
 
-use super::{NotFaithful, folded, has_end, is_block, own_href, tree::Node};
+use super::{NotFaithful, folded, has_end, own_href, tree::Node};
+use crate::html::is_block;
 use crate::html::{Piece, write};
 
 /// Blocks, parted by empty lines.

@@ -5,7 +5,7 @@ use html5ever::{ParseOpts, QualName, local_name, ns, parse_fragment, tendril::Te
 use markup5ever_rcdom::{Handle, NodeData, RcDom};
 
 const ELEMENTS: &str = "a abbr b blockquote br caption cite code dd del details dfn div dl dt em figcaption \
-    figure h1 h2 h3 h4 h5 h6 hr i img input ins kbd li mark ol p pre q s samp small span strong sub summary \
+    figure h1 h2 h3 h4 h5 h6 hr i img input ins kbd li mark ol p pre q rb rp rt rtc ruby s samp small span strong sub summary \
     sup table tbody td tfoot th thead time tr u ul var wbr";
 const NAMES: &str = "href title class datetime open src alt width height type checked disabled value \
     start reversed align colspan rowspan scope id lang dir rel";
@@ -30,7 +30,7 @@ pub fn fault(html: &str) -> Option<String> {
                     }
                     if matches!(key, "href" | "src")
                         && let Some(scheme) = scheme(value)
-                        && !matches!(scheme.as_str(), "http" | "https" | "mailto")
+                        && !matches!(scheme.as_str(), "http" | "https" | "mailto" | "tel")
                     {
                         return Some(format!("scheme {scheme}"));
                     }

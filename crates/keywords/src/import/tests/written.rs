@@ -207,6 +207,23 @@ fn written(format: Format, row: &Row) -> (Vec<&'static str>, Vec<String>, Row) {
                 }
             },
         ),
+        Format::KeywordList => (
+            vec!["keyword", "searchVolume", "keywordDifficulty", "cpc"],
+            vec![
+                keyword,
+                number(row.search_volume),
+                number(row.difficulty),
+                number(row.cpc),
+            ],
+            Row {
+                line,
+                keyword: row.keyword.clone(),
+                search_volume: row.search_volume,
+                difficulty: row.difficulty,
+                cpc: row.cpc,
+                ..Row::default()
+            },
+        ),
         Format::SearchConsole => (
             vec!["Top queries", "Clicks", "Impressions", "CTR", "Position"],
             vec![
