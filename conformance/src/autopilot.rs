@@ -1,7 +1,7 @@
 //! A week of the autopilot at a real WordPress, by a clock that is moved: seven slots around a change of the clocks, with a person, an
 //! outage and a downtime among them. After each the website is asked, not the product.
 
-mod model;
+pub(crate) mod model;
 mod product;
 
 use std::collections::BTreeSet;

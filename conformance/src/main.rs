@@ -15,6 +15,7 @@ mod people;
 mod product;
 mod providers;
 mod publish;
+mod replicas;
 mod vendors;
 mod webhooks;
 
@@ -57,6 +58,8 @@ enum Comparison {
     People(people::PeopleOptions),
     /// Posts published to content management systems, also through a bad network and kills
     Publish(publish::Options),
+    /// Three processes on one PostgreSQL that are killed while slots of many projects come: each fires once
+    Replicas(replicas::ReplicaOptions),
     /// Requests to Webflow, Notion and Shopify against the vendors' documents
     Vendors {
         /// Folder with webflow.yaml and notion.json
@@ -90,6 +93,7 @@ fn run(comparison: Comparison) -> Result<()> {
         Comparison::Git => git::check(),
         Comparison::People(options) => people::check(&options),
         Comparison::Publish(options) => publish::check(&options),
+        Comparison::Replicas(options) => replicas::check(&options),
         Comparison::Vendors { documents } => vendors::check(&documents),
         Comparison::Webhooks => webhooks::check(),
     }

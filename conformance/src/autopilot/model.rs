@@ -47,14 +47,14 @@ const VERBS: [&str; 20] = [
 
 /// The running model. Clones are the same one.
 #[derive(Clone)]
-pub(super) struct TopicModel {
-    pub(super) address: String,
+pub(crate) struct TopicModel {
+    pub(crate) address: String,
     asked: Arc<Mutex<BTreeMap<String, usize>>>,
 }
 
 impl TopicModel {
     /// Begins to serve until this program ends.
-    pub(super) fn start() -> Result<Self> {
+    pub(crate) fn start() -> Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let model = Self {
             address: listener.local_addr()?.to_string(),
@@ -84,9 +84,13 @@ impl TopicModel {
     }
 
     fn answer(&self, mut client: TcpStream) -> Result<()> {
-        let Some(request) = Message::answer(&client)? else {
+        let Some(request) = Message::request(&client)? else {
             return Ok(());
         };
+        if request.start.starts_with("GET ") {
+            client.write_all(&page().bytes())?;
+            return Ok(());
+        }
         let prompt = text(&request.json(), "/messages/1/content")?;
         let said = self.say(&prompt)?;
         let chunk = |value: Value| format!("data: {value}\n\n");
@@ -132,6 +136,16 @@ impl TopicModel {
         );
         let excerpt = format!("{begun}, from the choice to the care.");
         Ok(json!({ "excerpt": excerpt, "metaDescription": described }).to_string())
+    }
+}
+
+/// The only page of the website that is at the same address.
+fn page() -> Message {
+    let html = "<!doctype html><html lang=en><title>Desks of all heights for your home</title><h1>Desks</h1><p>Some text.</p></html>";
+    Message {
+        start: "HTTP/1.1 200 OK".to_owned(),
+        headers: vec![("Content-Type".to_owned(), "text/html; charset=utf-8".to_owned())],
+        body: html.as_bytes().to_vec(),
     }
 }
 

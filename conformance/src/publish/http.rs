@@ -34,6 +34,18 @@ impl Message {
         Ok(Some(message))
     }
 
+    /// Reads a request, which has no body unless it says how long it is; `None` where the other side closed without one.
+    pub(crate) fn request(stream: impl Read) -> Result<Option<Self>> {
+        let mut reader = BufReader::new(stream);
+        let Some(mut message) = read_head(&mut reader)? else {
+            return Ok(None);
+        };
+        if message.header("content-length").is_some() || message.header("transfer-encoding").is_some() {
+            message.body = read_body(&message, &mut reader)?;
+        }
+        Ok(Some(message))
+    }
+
     /// Reads the head only, from bytes that hold all of it.
     pub(crate) fn parse(bytes: &[u8]) -> Result<Self> {
         read_head(&mut &*bytes)?.context("an empty head")
