@@ -59,7 +59,9 @@ impl Span {
             4 => 366 * DAY_MS,
             7 => 31 * DAY_MS,
             10 => DAY_MS,
-            _ if time.matches(':').count() < 2 || !time.get(5..).is_some_and(|rest| rest.starts_with(':')) => {
+            _ if time.matches(':').count() < 2
+                || !time.get(5..).is_some_and(|rest| rest.starts_with(':')) =>
+            {
                 60 * 1000
             }
             _ => 1000,
@@ -166,7 +168,10 @@ mod tests {
             ("2024-05-31T08:00:00Z", "2024-06-02"),
             ("2023", "2024-01-02"),
         ] {
-            assert!(before(earlier, later) && !before(later, earlier), "{earlier} {later}");
+            assert!(
+                before(earlier, later) && !before(later, earlier),
+                "{earlier} {later}"
+            );
         }
         for (one, other) in [
             ("2024-05-31", "2024-05-31T23:00:00Z"),
