@@ -200,7 +200,7 @@ fn date_invalid(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
         {
             wrong.push(json!({"property": "datePublished", "value": text, "problem": "future"}));
         }
-        let span = |name: &str| item.text(name).and_then(dates::Span::parse);
+        let span = |name: &str| item.text(name).and_then(dates::DateSpan::parse);
         if let (Some(published), Some(modified)) = (span("datePublished"), span("dateModified"))
             && item.extent != Extent::Unsure
             && modified.is_before(published)

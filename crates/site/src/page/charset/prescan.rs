@@ -12,7 +12,7 @@ use super::Declared;
 /// Returns the encoding of the first `<meta>` with a known one; otherwise the first label.
 pub(super) fn meta(head: &[u8]) -> Declared {
     let mut first = Declared::default();
-    let mut scan = Scan { head, at: 0 };
+    let mut scan = MetaScan { head, at: 0 };
     while let Some(label) = scan.next_label() {
         let declared = Declared::from_label(&label);
         match declared.encoding {
@@ -31,12 +31,12 @@ pub(super) fn meta(head: &[u8]) -> Declared {
     first
 }
 
-struct Scan<'h> {
+struct MetaScan<'h> {
     head: &'h [u8],
     at: usize,
 }
 
-impl Scan<'_> {
+impl MetaScan<'_> {
     fn rest(&self) -> &[u8] {
         self.head.get(self.at..).unwrap_or_default()
     }
