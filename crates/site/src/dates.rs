@@ -36,7 +36,7 @@ pub(crate) fn iso_ms(text: &str) -> Option<i64> {
 
 /// Earliest and latest moment that a date may mean, in milliseconds since the Unix epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Span {
+pub(crate) struct DateSpan {
     earliest: i64,
     latest: i64,
     /// Whether the date has a zone; else it means the local time of an unknown place.
@@ -48,7 +48,7 @@ pub(crate) struct Span {
 const AHEAD_MS: i64 = 14 * 60 * 60 * 1000;
 const BEHIND_MS: i64 = 12 * 60 * 60 * 1000;
 
-impl Span {
+impl DateSpan {
     /// Parses a date or time in ISO 8601: a day lasts a day, a minute a minute.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
@@ -59,7 +59,9 @@ impl Span {
             4 => 366 * DAY_MS,
             7 => 31 * DAY_MS,
             10 => DAY_MS,
-            _ if time.matches(':').count() < 2 || !time.get(5..).is_some_and(|rest| rest.starts_with(':')) => {
+            _ if time.matches(':').count() < 2
+                || !time.get(5..).is_some_and(|rest| rest.starts_with(':')) =>
+            {
                 60 * 1000
             }
             _ => 1000,
@@ -135,7 +137,7 @@ pub(crate) fn any_ms(text: &str) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Span, any_ms, day, iso_ms};
+    use super::{DateSpan, any_ms, day, iso_ms};
 
     #[test]
     fn days_are_those_of_the_calendar() {
@@ -156,7 +158,7 @@ mod tests {
 
     #[test]
     fn a_date_is_before_another_only_if_it_certainly_is() {
-        let before = |a: &str, b: &str| Span::parse(a).unwrap().is_before(Span::parse(b).unwrap());
+        let before = |a: &str, b: &str| DateSpan::parse(a).unwrap().is_before(DateSpan::parse(b).unwrap());
         for (earlier, later) in [
             ("2024-05-30", "2024-05-31"),
             ("2024-05-31T08:00:00Z", "2024-05-31T09:00:00Z"),
@@ -166,7 +168,10 @@ mod tests {
             ("2024-05-31T08:00:00Z", "2024-06-02"),
             ("2023", "2024-01-02"),
         ] {
-            assert!(before(earlier, later) && !before(later, earlier), "{earlier} {later}");
+            assert!(
+                before(earlier, later) && !before(later, earlier),
+                "{earlier} {later}"
+            );
         }
         for (one, other) in [
             ("2024-05-31", "2024-05-31T23:00:00Z"),

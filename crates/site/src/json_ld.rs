@@ -89,7 +89,11 @@ fn plain<'a>(value: Json<'a>, outer: &Terms, depth: usize) -> Json<'a> {
                     None => name,
                 };
                 let value = plain(value, terms, depth + 1);
-                let value = if name == "@type" { terms.types(value) } else { value };
+                let value = if name == "@type" {
+                    terms.types(value)
+                } else {
+                    value
+                };
                 named.put(name, value);
             }
             Json::Object(named)
@@ -103,7 +107,9 @@ fn of_schema_org(url: &str) -> Option<&str> {
     let (scheme, rest) = url.split_once("://")?;
     let rest = rest.strip_prefix("www.").unwrap_or(rest);
     let rest = rest.strip_prefix("schema.org")?;
-    let name = rest.strip_prefix(['/', '#']).or(rest.is_empty().then_some(rest))?;
+    let name = rest
+        .strip_prefix(['/', '#'])
+        .or(rest.is_empty().then_some(rest))?;
     (matches!(scheme, "http" | "https") && !name.contains('/')).then_some(name)
 }
 
@@ -181,12 +187,23 @@ mod tests {
 
     #[test]
     fn names_lose_their_prefix() {
-        let product = |context: &str| format!(r#"{{"@context":{context},"@type":"Product","name":"x","offers":{{"@type":"Offer","price":"1"}}}}"#);
-        let with = |context: &str, p: &str| format!(r#"{{"@context":{context},"@type":"{p}Product","{p}name":"x","{p}offers":{{"@type":"{p}Offer","{p}price":"1"}}}}"#);
+        let product = |context: &str| {
+            format!(
+                r#"{{"@context":{context},"@type":"Product","name":"x","offers":{{"@type":"Offer","price":"1"}}}}"#
+            )
+        };
+        let with = |context: &str, p: &str| {
+            format!(
+                r#"{{"@context":{context},"@type":"{p}Product","{p}name":"x","{p}offers":{{"@type":"{p}Offer","{p}price":"1"}}}}"#
+            )
+        };
         for (context, prefix) in [
             (r#"{"schema":"https://schema.org/"}"#, "schema:"),
             (r#"{"s":"http://www.schema.org/"}"#, "s:"),
-            (r#"["https://schema.org",{"so":{"@id":"https://schema.org/","@prefix":"x"}}]"#, "so:"),
+            (
+                r#"["https://schema.org",{"so":{"@id":"https://schema.org/","@prefix":"x"}}]"#,
+                "so:",
+            ),
             (r#""https://schema.org""#, "schema:"),
         ] {
             same(&with(context, prefix), &product(context));

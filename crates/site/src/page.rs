@@ -34,8 +34,10 @@ pub(crate) use headers::is_frame_ancestors;
 pub use html_facts::{Charset, Form, Heading, HtmlFacts, Image, JsonLd, LinkRel, Meta, ResourceRef};
 pub use language::DetectedLanguage;
 pub(crate) use limits::{OBJECTS, cut};
+pub use link_list::{
+    LINK_CODE, LINK_CONCEALED, LINK_FRAGMENT, LINK_MALFORMED, LINK_OTHER_SCHEME, Link, Links, REL_NOFOLLOW,
+};
 pub(crate) use links::is_reserved;
-pub use link_list::{LINK_CODE, LINK_CONCEALED, LINK_FRAGMENT, LINK_MALFORMED, LINK_OTHER_SCHEME, Link, Links, REL_NOFOLLOW};
 pub use markup_mismatch::MarkupMismatch;
 pub use microdata::{Object, Objects, UnknownTerms};
 pub(crate) use not_modified::SLOW_MS;

@@ -213,7 +213,11 @@ impl Scan<'_> {
                     if is_field && format == Format::Atom && local.as_ref() == "link" && !self.listed {
                         self.atom_link(&tag);
                     }
-                    if depth == around + 1 && in_entry && format == Format::Sitemap && local.as_ref() == "link" {
+                    if depth == around + 1
+                        && in_entry
+                        && format == Format::Sitemap
+                        && local.as_ref() == "link"
+                    {
                         self.entry.link(&tag);
                     }
                     value.clear();

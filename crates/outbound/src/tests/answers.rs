@@ -62,7 +62,10 @@ async fn an_answer_may_have_hundreds_of_header_fields() {
     let answer = format!("HTTP/1.1 200 OK\r\n{fields}Content-Length: 2\r\n\r\nok");
     let (client, url) = allowed(server(answer.leak().as_bytes()).await, None);
     let answer = get(&client, &url).await.unwrap();
-    assert_eq!((answer.status, &answer.body[..], answer.headers.len()), (200, &b"ok"[..], 601));
+    assert_eq!(
+        (answer.status, &answer.body[..], answer.headers.len()),
+        (200, &b"ok"[..], 601)
+    );
 }
 
 #[tokio::test]

@@ -174,7 +174,16 @@ mod tests {
 
     #[test]
     fn codes_of_hreflang() {
-        for code in ["en", "EN-gb", "zh-Hant", "zh-Hant-TW", "x-default", "de-AT", "iw", "in-ID"] {
+        for code in [
+            "en",
+            "EN-gb",
+            "zh-Hant",
+            "zh-Hant-TW",
+            "x-default",
+            "de-AT",
+            "iw",
+            "in-ID",
+        ] {
             assert!(is_hreflang(code), "{code}");
         }
         for code in ["en-UK", "eng", "en_GB", "es-419", "", "xx", "en-GB-x", "us", "-"] {

@@ -16,8 +16,8 @@ use super::{
 use crate::{
     graph::{PageFlags, State, has_all_ids, named},
     page::{
-        HtmlFacts, LINK_CODE, LINK_CONCEALED, LINK_FRAGMENT, LINK_MALFORMED, LINK_OTHER_SCHEME, Link, REL_NOFOLLOW, UrlId,
-        cut,
+        HtmlFacts, LINK_CODE, LINK_CONCEALED, LINK_FRAGMENT, LINK_MALFORMED, LINK_OTHER_SCHEME, Link,
+        REL_NOFOLLOW, UrlId, cut,
     },
 };
 

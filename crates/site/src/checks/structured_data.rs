@@ -200,7 +200,7 @@ fn date_invalid(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
         {
             wrong.push(json!({"property": "datePublished", "value": text, "problem": "future"}));
         }
-        let span = |name: &str| item.text(name).and_then(dates::Span::parse);
+        let span = |name: &str| item.text(name).and_then(dates::DateSpan::parse);
         if let (Some(published), Some(modified)) = (span("datePublished"), span("dateModified"))
             && item.extent != Extent::Unsure
             && modified.is_before(published)
@@ -237,21 +237,19 @@ fn retired(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 
 fn duplicates(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     let items = page.items();
-    let twice = ["Organization", "WebSite"]
-        .into_iter()
-        .filter(|name| {
-            let mut ids: Vec<Option<&Json<'_>>> = items
-                .iter()
-                .filter(|item| item.is_top && item.is(name))
-                .filter(|item| !item.is_microdata || item.extent == Extent::Whole)
-                .map(|item| item.properties.get("@id"))
-                .collect();
-            // objects without an id are all distinct
-            let unnamed = ids.iter().filter(|id| id.is_none()).count();
-            ids.retain(Option::is_some);
-            ids.dedup();
-            ids.len() + unnamed > 1
-        });
+    let twice = ["Organization", "WebSite"].into_iter().filter(|name| {
+        let mut ids: Vec<Option<&Json<'_>>> = items
+            .iter()
+            .filter(|item| item.is_top && item.is(name))
+            .filter(|item| !item.is_microdata || item.extent == Extent::Whole)
+            .map(|item| item.properties.get("@id"))
+            .collect();
+        // objects without an id are all distinct
+        let unnamed = ids.iter().filter(|id| id.is_none()).count();
+        ids.retain(Option::is_some);
+        ids.dedup();
+        ids.len() + unnamed > 1
+    });
     list("types", twice)
 }
 

@@ -17,12 +17,12 @@ const OPEN: [&str; 10] = [
 /// Returns the value of a property, as written; the last declaration counts. Strings and functions with a semicolon do not
 /// occur in the properties that are looked up.
 pub(crate) fn declared<'s>(style: &'s str, name: &str) -> Option<&'s str> {
-    let values = style.split(';').filter_map(|declaration| {
+    let mut values = style.split(';').filter_map(|declaration| {
         let (property, value) = declaration.split_once(':')?;
         let value = value.split('!').next().unwrap_or_default().trim();
         property.trim().eq_ignore_ascii_case(name).then_some(value)
     });
-    values.last()
+    values.next_back()
 }
 
 fn is(style: &str, name: &str, value: &str) -> bool {

@@ -54,7 +54,12 @@ fn guessed(body: &[u8], host: Option<&str>) -> &'static Encoding {
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
     detector.feed(body, true);
     let country = host.and_then(|host| host.rsplit_once('.')).map(|(_, last)| last);
-    let plain = |name: &&str| !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'-' || b.is_ascii_digit());
+    let plain = |name: &&str| {
+        !name.is_empty()
+            && name
+                .bytes()
+                .all(|b| b.is_ascii_lowercase() || b == b'-' || b.is_ascii_digit())
+    };
     detector.guess(country.filter(plain).map(str::as_bytes), Utf8Detection::Deny)
 }
 
@@ -226,7 +231,10 @@ mod tests {
             ("été".into(), "windows-1252".into())
         );
         for (text, name) in [
-            ("Письменные столы из дуба, сделанные вручную в нашей мастерской", "windows-1251"),
+            (
+                "Письменные столы из дуба, сделанные вручную в нашей мастерской",
+                "windows-1251",
+            ),
             ("机はすべて手作りで、長く使えます。", "Shift_JIS"),
             ("我们的书桌都是手工制作的，可以使用很多年。", "GBK"),
             ("Οι γλάροι πετούν πάνω από το λιμάνι το πρωί", "windows-1253"),

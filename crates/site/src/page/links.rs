@@ -82,7 +82,7 @@ impl<'u> Resolver<'u> {
             return (self.as_written(href), LINK_MALFORMED | fragment);
         }
         // few links name it anywhere
-        let may_be_reserved = memmem::find(href.as_bytes(), RESERVED[1..].as_bytes()).is_some();
+        let may_be_reserved = memmem::find(href.as_bytes(), &RESERVED.as_bytes()[1..]).is_some();
         if let Some(key) = self.short.key(href).filter(|_| !may_be_reserved) {
             return (self.intern.intern_key(key), fragment);
         }

@@ -8,7 +8,8 @@ use searchwright_text::{self as text, WordCount, count_words, minhash::Sketch};
 use super::{
     HtmlFacts, Limits, density, language,
     markup_mismatch::{digit, unseen},
-    placeholders::VisibleText, readability,
+    placeholders::VisibleText,
+    readability,
 };
 use crate::html::tags::Tag;
 

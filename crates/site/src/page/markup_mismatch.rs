@@ -41,12 +41,7 @@ pub struct MarkupMismatch {
 /// Returns headlines of articles, and names and prices of products that the visible text does not contain. `folded` is
 /// the main text in folded case, `visible` all text as written, `seams` the places in it where two elements meet between
 /// digits.
-pub(super) fn unseen(
-    facts: &HtmlFacts,
-    folded: &str,
-    visible: &str,
-    seams: &[usize],
-) -> Vec<MarkupMismatch> {
+pub(super) fn unseen(facts: &HtmlFacts, folded: &str, visible: &str, seams: &[usize]) -> Vec<MarkupMismatch> {
     let mut found = Vec::new();
     let mut seen = DisplayedText {
         folded,

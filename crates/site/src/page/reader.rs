@@ -68,9 +68,9 @@ pub(super) struct Reader<'a, 'u> {
     /// Depth of the outermost element that is not heard, and of the one that is not shown.
     unheard: Option<usize>,
     unseen: Option<usize>,
-    /// Who does not meet the element being read, for its own attributes.
+    /// Readers from whom the element being read is concealed by its own attributes.
     own: Concealed,
-    /// Depth of the outermost element beside the content, and how it is marked.
+    /// Depth of the outermost element beside the content, and its mark.
     beside: Option<(usize, Beside)>,
     /// First h1 that is not shown, which counts if there is no other.
     unseen_h1: Option<Heading>,
@@ -175,8 +175,11 @@ impl<'a, 'u> Reader<'a, 'u> {
             self.out.opening = Some(text::cut(self.html, 80).into());
         }
         self.out.max_depth = self.open.deepest();
-        let has_h1 = { self.out.headings.iter() }.any(|heading| heading.level == 1 && !heading.text.is_empty());
-        self.out.headings.extend(self.unseen_h1.take().filter(|_| !has_h1));
+        let has_h1 =
+            { self.out.headings.iter() }.any(|heading| heading.level == 1 && !heading.text.is_empty());
+        self.out
+            .headings
+            .extend(self.unseen_h1.take().filter(|_| !has_h1));
         self.name_labelled();
         self.out.spa_root = self.spa_root && self.scripts;
         self.out.strange = self.names.finish();
@@ -266,7 +269,7 @@ impl<'a, 'u> Reader<'a, 'u> {
         }
     }
 
-    /// Returns who does not meet the element being read.
+    /// Returns the readers from whom the element being read is concealed.
     pub(super) fn concealed(&self) -> Concealed {
         let around = match (self.unseen, self.unheard) {
             (Some(_), _) => Concealed::Unseen,

@@ -26,7 +26,8 @@ pub(super) struct EntryAlternates {
 impl EntryAlternates {
     /// Reads a link of an entry.
     pub fn link(&mut self, tag: &BytesStart<'_>) {
-        let is_alternate = attribute(tag, "rel").is_some_and(|rel| rel.trim().eq_ignore_ascii_case("alternate"))
+        let is_alternate = attribute(tag, "rel")
+            .is_some_and(|rel| rel.trim().eq_ignore_ascii_case("alternate"))
             && attribute(tag, "hreflang").is_some();
         let href = attribute(tag, "href").filter(|_| is_alternate && self.hrefs.len() < PER_URL);
         self.hrefs.extend(href.map(|href| href.trim().into()));

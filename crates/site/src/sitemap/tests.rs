@@ -46,7 +46,8 @@ fn urls_are_listed() {
 
 #[test]
 fn alternates_of_entries_are_kept() {
-    let link = |code: &str, href: &str| format!("<xhtml:link rel='alternate' hreflang='{code}' href='{href}'/>");
+    let link =
+        |code: &str, href: &str| format!("<xhtml:link rel='alternate' hreflang='{code}' href='{href}'/>");
     let text = urlset(
         &[
             "<url>",

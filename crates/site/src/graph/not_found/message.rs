@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use hashbrown::HashSet;
-use searchwright_text::folded;
+use searchwright_text::{folded, is_cjk};
 
 /// Phrases for "not found", folded.
 const NOT_FOUND: [&str; 27] = [
@@ -111,7 +111,7 @@ const UNSPACED: usize = 12;
 /// longer.
 const SHORT: u32 = 50;
 
-/// What a part of a title says.
+/// Statement of a part of a title.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Part {
     /// Something else.
@@ -148,14 +148,16 @@ pub(super) fn says_so(title: Option<&str>, h1: Option<&str>, words: u32, limit: 
     let has = |wanted: Part| h1.contains(&wanted);
     match worst {
         Some(Part::Plain) => title_says != Part::Mention,
-        Some(Part::Named) => is_title && title_says == Part::Plain || title_says != Part::Mention && words < SHORT,
+        Some(Part::Named) => {
+            is_title && title_says == Part::Plain || title_says != Part::Mention && words < SHORT
+        }
         Some(Part::Other) if has(Part::Plain) || has(Part::Named) || has(Part::Mention) => false,
         Some(Part::Mention) => false,
         Some(Part::Other | Part::Filler) | None => is_title,
     }
 }
 
-/// Returns what each part of a title says.
+/// Returns the statement of each part of a title.
 fn parts(text: &str) -> Vec<Part> {
     let text = folded(text);
     let parts = MARKS.iter().fold(vec![&*text], |parts, mark| {
@@ -170,7 +172,9 @@ fn judge(part: &str) -> Part {
         .split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty())
         .collect();
-    let phrase = NOT_FOUND.into_iter().find(|phrase| part.replace('’', "'").contains(phrase));
+    let phrase = NOT_FOUND
+        .into_iter()
+        .find(|phrase| part.replace('’', "'").contains(phrase));
     if phrase.is_none() && !says_404(&words) {
         let is_filler = words.iter().all(|word| MESSAGE.contains(word));
         return if is_filler { Part::Filler } else { Part::Other };
@@ -178,7 +182,7 @@ fn judge(part: &str) -> Part {
     if part.contains(QUOTES) || words == ["http", "404"] {
         return Part::Mention;
     }
-    let is_spaced = phrase.is_none_or(|phrase| phrase.is_ascii() || phrase.contains(' ') && !has_hangul(phrase) || !is_unspaced(phrase));
+    let is_spaced = phrase.is_none_or(|phrase| !is_unspaced(phrase));
     let besides = if is_spaced {
         words.iter().filter(|word| !MESSAGE.contains(*word)).count()
     } else {
@@ -193,13 +197,10 @@ fn judge(part: &str) -> Part {
     }
 }
 
-fn has_hangul(text: &str) -> bool {
-    text.chars().any(|c| matches!(c, '\u{ac00}'..='\u{d7a3}'))
-}
-
 /// Whether a phrase is in a script in which words are not told apart by spaces.
 fn is_unspaced(phrase: &str) -> bool {
-    has_hangul(phrase) || phrase.chars().any(searchwright_text::is_cjk)
+    let is_hangul = |c: char| matches!(c, '\u{ac00}'..='\u{d7a3}');
+    phrase.chars().any(|c| is_hangul(c) || is_cjk(c))
 }
 
 /// Whether 404 is an error number, and not that of a car model, an area code or a house: it stands alone, or next to a
@@ -210,9 +211,7 @@ fn says_404(words: &[&str]) -> bool {
         ERROR.contains(&a) && b == "404" || a == "404" && (ERROR.contains(&b) || PAGE.contains(&b))
     };
     let mut pairs = words.windows(2);
-    words == ["404"]
-        || pairs.clone().next().is_some_and(is_error)
-        || pairs.next_back().is_some_and(is_error)
+    words == ["404"] || pairs.clone().next().is_some_and(is_error) || pairs.next_back().is_some_and(is_error)
 }
 
 #[cfg(test)]
@@ -227,7 +226,10 @@ mod tests {
             ("Little Shop", "404: Page not found"),
             ("404 Not Found", "Oops! That page can’t be found."),
             ("404 | Shop | Berlin", "Oops!"),
-            ("Seite nicht gefunden | Laden", "Die gesuchte Seite wurde leider nicht gefunden"),
+            (
+                "Seite nicht gefunden | Laden",
+                "Die gesuchte Seite wurde leider nicht gefunden",
+            ),
             ("Page introuvable", "Désolé, cette page est introuvable"),
             ("Страница не найдена — Магазин", "Ошибка 404"),
             ("ページが見つかりません", "お探しのページが見つかりません"),
@@ -244,19 +246,34 @@ mod tests {
     #[test]
     fn pages_about_messages_are_none() {
         for (title, h1) in [
-            ("Printer not found: how to connect it", "Printer not found: how to connect it"),
+            (
+                "Printer not found: how to connect it",
+                "Printer not found: how to connect it",
+            ),
             ("Scanner not found - Help", "Scanner not found"),
             ("Error 404 in the app: what to do", "Error 404 in the app"),
-            ("File not found on the card? Try this", "File not found on the card?"),
-            ("Page not found: causes and cures | Help", "Why a page is not found"),
+            (
+                "File not found on the card? Try this",
+                "File not found on the card?",
+            ),
+            (
+                "Page not found: causes and cures | Help",
+                "Why a page is not found",
+            ),
             ("How to fix Page not found in your shop", "Page not found"),
         ] {
             assert!(!says_so(Some(title), Some(h1), 120, 200), "{title} / {h1}");
         }
         for (title, h1) in [
-            ("What does HTTP 404 mean? Glossary", "What does “404 Not Found” mean?"),
+            (
+                "What does HTTP 404 mean? Glossary",
+                "What does “404 Not Found” mean?",
+            ),
             ("HTTP 404 | Glossary", "HTTP 404"),
-            ("Poster: Page not found, a print on paper", "Poster “Page not found”"),
+            (
+                "Poster: Page not found, a print on paper",
+                "Poster “Page not found”",
+            ),
             ("Lost dog found, and other news", "News"),
             ("Room 404", "Room 404"),
         ] {

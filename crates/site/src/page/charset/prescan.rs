@@ -12,7 +12,7 @@ use super::Declared;
 /// Returns the encoding of the first `<meta>` with a known one; otherwise the first label.
 pub(super) fn meta(head: &[u8]) -> Declared {
     let mut first = Declared::default();
-    let mut scan = Scan { head, at: 0 };
+    let mut scan = MetaScan { head, at: 0 };
     while let Some(label) = scan.next_label() {
         let declared = Declared::from_label(&label);
         match declared.encoding {
@@ -31,12 +31,12 @@ pub(super) fn meta(head: &[u8]) -> Declared {
     first
 }
 
-struct Scan<'h> {
+struct MetaScan<'h> {
     head: &'h [u8],
     at: usize,
 }
 
-impl Scan<'_> {
+impl MetaScan<'_> {
     fn rest(&self) -> &[u8] {
         self.head.get(self.at..).unwrap_or_default()
     }
@@ -50,7 +50,9 @@ impl Scan<'_> {
             if rest.starts_with(b"<!--") {
                 // `<!-->` is a whole comment
                 self.at += 2 + memmem::find(rest.get(2..)?, b"-->")? + 2;
-            } else if rest.get(1..5).is_some_and(|name| name.eq_ignore_ascii_case(b"meta"))
+            } else if rest
+                .get(1..5)
+                .is_some_and(|name| name.eq_ignore_ascii_case(b"meta"))
                 && rest.get(5).is_some_and(|b| is_space(*b) || *b == b'/')
             {
                 self.at += 5;
@@ -147,7 +149,11 @@ mod tests {
     fn found(head: &str) -> (Option<String>, Option<&'static str>) {
         let declared = meta(head.as_bytes());
         let label = declared.label.map(String::from);
-        assert_eq!(label.as_deref().is_some_and(is_known), declared.encoding.is_some(), "{head}");
+        assert_eq!(
+            label.as_deref().is_some_and(is_known),
+            declared.encoding.is_some(),
+            "{head}"
+        );
         (label, declared.encoding.map(|encoding| encoding.name()))
     }
 

@@ -2,7 +2,8 @@
 
 /// First digits of scripts whose digits follow each other; the digits of ASCII come first.
 const ZEROS: [char; 22] = [
-    '0', '٠', '۰', '߀', '०', '০', '੦', '૦', '୦', '௦', '౦', '೦', '൦', '෦', '๐', '໐', '༠', '၀', '០', '᠐', '᭐', '０',
+    '0', '٠', '۰', '߀', '०', '০', '੦', '૦', '୦', '௦', '౦', '೦', '൦', '෦', '๐', '໐', '༠', '၀', '០', '᠐', '᭐',
+    '０',
 ];
 /// Units of East Asian numbers with their powers of ten.
 const UNITS: [(char, u32); 8] = [
@@ -23,7 +24,11 @@ pub(in crate::page) fn digit(c: char) -> Option<u32> {
     if c.is_ascii() {
         return c.to_digit(10);
     }
-    let of = |zero: &char| (u32::from(c)).checked_sub(u32::from(*zero)).filter(|value| *value < 10);
+    let of = |zero: &char| {
+        (u32::from(c))
+            .checked_sub(u32::from(*zero))
+            .filter(|value| *value < 10)
+    };
     ZEROS.iter().find_map(of)
 }
 
@@ -69,7 +74,7 @@ pub(super) fn amounts<'t>(text: &'t str, seams: &'t [usize]) -> impl Iterator<It
         let (number, end) = number_at(text, at, seams);
         at = end;
         let mut values = number.values();
-        at += with_units(&text[at..], &mut values, seams);
+        at += with_units(&text[at..], &mut values);
         Some(values)
     })
 }
@@ -78,8 +83,7 @@ pub(super) fn amounts<'t>(text: &'t str, seams: &'t [usize]) -> impl Iterator<It
 fn number_at(text: &str, start: usize, seams: &[usize]) -> (Written, usize) {
     let mut written = Written::default();
     let (mut before, mut end) = (None, start);
-    let mut rest = text[start..].char_indices().peekable();
-    while let Some((at, c)) = rest.next() {
+    for (at, c) in text[start..].char_indices() {
         let at = start + at;
         if let Some(value) = digit(c) {
             let is_first = written.groups.is_empty();
@@ -95,7 +99,9 @@ fn number_at(text: &str, start: usize, seams: &[usize]) -> (Written, usize) {
             end = at + c.len_utf8();
             continue;
         }
-        let Some(found) = separator(c).filter(|_| before.is_none()) else { break };
+        let Some(found) = separator(c).filter(|_| before.is_none()) else {
+            break;
+        };
         let follows = |count: usize| {
             let digits = text[at + c.len_utf8()..].chars().take(count + 1);
             digits.take_while(|c| digit(*c).is_some()).count()
@@ -109,17 +115,20 @@ fn number_at(text: &str, start: usize, seams: &[usize]) -> (Written, usize) {
 }
 
 /// Applies units of East Asian numbers such as `12万9900`; returns the length of what was read.
-fn with_units(text: &str, values: &mut Vec<u64>, seams: &[usize]) -> usize {
+fn with_units(text: &str, values: &mut [u64]) -> usize {
     let power = |text: &str| {
         let unit = text.chars().next()?;
         let (_, power) = UNITS.iter().find(|(known, _)| *known == unit)?;
         Some((unit.len_utf8(), 10_u64.pow(*power)))
     };
-    let Some((mut end, times)) = power(text) else { return 0 };
-    values.iter_mut().for_each(|value| *value = value.saturating_mul(times));
+    let Some((mut end, times)) = power(text) else {
+        return 0;
+    };
+    values
+        .iter_mut()
+        .for_each(|value| *value = value.saturating_mul(times));
     if text[end..].starts_with(|c| digit(c).is_some()) {
-        // seams are positions in the whole text, and no decimals follow a unit
-        let (rest, after) = number_at(text, end, &seams[..0]);
+        let (rest, after) = number_at(text, end, &[]);
         let added = rest.values();
         values.iter_mut().for_each(|value| {
             *value = value.saturating_add(added.first().copied().unwrap_or(0));
@@ -227,7 +236,10 @@ mod tests {
         ] {
             assert_eq!(values(text), [wanted], "{text}");
         }
-        assert_eq!(values("2 299 and 5, 6."), [vec![2_299_000, 299_000], vec![5_000], vec![6_000]]);
+        assert_eq!(
+            values("2 299 and 5, 6."),
+            [vec![2_299_000, 299_000], vec![5_000], vec![6_000]]
+        );
         assert_eq!(values("1234567890123456"), [Vec::<u64>::new()]);
     }
 

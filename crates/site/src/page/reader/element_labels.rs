@@ -24,7 +24,7 @@ pub(super) struct ElementLabels<'a> {
     pub is_item: bool,
     /// `aria-labelledby`, as written.
     pub labelled_by: Option<&'a str>,
-    /// Who does not meet the element.
+    /// Readers from whom the element is concealed.
     pub concealed: Concealed,
     /// Whether the element is beside the content: navigation or a sidebar.
     pub beside: Beside,
@@ -42,7 +42,7 @@ pub(in crate::page) enum Concealed {
     Unseen,
 }
 
-/// How an element is marked as one beside the content.
+/// Mark of an element beside the content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Beside {
     #[default]
@@ -60,7 +60,9 @@ fn names_sidebar(names: &str) -> bool {
     if memmem::find(names.as_bytes(), b"idebar").is_none() {
         return false;
     }
-    let mut names = names.split_ascii_whitespace().filter(|name| name.len() >= WORD.len());
+    let mut names = names
+        .split_ascii_whitespace()
+        .filter(|name| name.len() >= WORD.len());
     names.any(|name| {
         let name = name.to_ascii_lowercase();
         let around = ["with", "has", "no-", "without"];
@@ -70,7 +72,11 @@ fn names_sidebar(names: &str) -> bool {
 
 impl<'a> Reader<'a, '_> {
     /// Reads the attributes that any element may have.
-    pub(super) fn common_attributes(&mut self, tag: Tag, attributes: Attributes<'_, 'a>) -> ElementLabels<'a> {
+    pub(super) fn common_attributes(
+        &mut self,
+        tag: Tag,
+        attributes: Attributes<'_, 'a>,
+    ) -> ElementLabels<'a> {
         let mut said = ElementLabels::default();
         let mut is_open = false;
         // the first attribute of a name counts

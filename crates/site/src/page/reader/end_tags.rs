@@ -92,9 +92,7 @@ impl Reader<'_, '_> {
                 }
             }
             Tag::Code | Tag::Pre | Tag::Samp | Tag::Kbd | Tag::Tt | Tag::Var => {
-                let open = CODE
-                    .iter()
-                    .any(|tag| self.open.has(*tag));
+                let open = CODE.iter().any(|tag| self.open.has(*tag));
                 if let Some(mark) = self.code.take_if(|_| !open) {
                     self.prose.code_since(mark);
                     if tag == Tag::Pre {

@@ -64,14 +64,20 @@ impl Reader<'_, '_> {
             let ids = ids.split_ascii_whitespace().take(IDS).map(str::to_owned);
             ids.collect::<Vec<_>>()
         };
-        let labelled: Vec<_> = labelled.into_iter().map(|(place, of)| (place, ids(&of))).collect();
+        let labelled: Vec<_> = labelled
+            .into_iter()
+            .map(|(place, of)| (place, ids(&of)))
+            .collect();
         let mut texts: HashMap<String, LabelText> = HashMap::new();
         for id in labelled.iter().flat_map(|(_, ids)| ids) {
             texts.entry(id.clone()).or_default();
         }
         collect(self.html, &mut texts);
         for (place, ids) in labelled {
-            let words = ids.iter().filter_map(|id| texts.get(id)).map(|label| &*label.text);
+            let words = ids
+                .iter()
+                .filter_map(|id| texts.get(id))
+                .map(|label| &*label.text);
             let name = text::squeeze(&words.collect::<Vec<_>>().join(" "));
             match place {
                 _ if name.is_empty() => {}
@@ -111,13 +117,18 @@ fn collect(html: &str, texts: &mut HashMap<String, LabelText>) {
                     });
                 }
                 if !open.is_empty() {
-                    let alt = ["alt", "aria-label"].into_iter().find_map(|name| attributes.get(name));
+                    let alt = ["alt", "aria-label"]
+                        .into_iter()
+                        .find_map(|name| attributes.get(name));
                     add(&open, texts, alt.as_deref().unwrap_or_default());
                 }
                 open.pop_if(|label| start.empty && label.depth == 1 && id_is(attributes, &label.id));
             }
             Token::End(tag) => {
-                for label in open.iter_mut().filter(|label| label.name.eq_ignore_ascii_case(tag.name())) {
+                for label in open
+                    .iter_mut()
+                    .filter(|label| label.name.eq_ignore_ascii_case(tag.name()))
+                {
                     label.depth -= 1;
                 }
                 open.retain(|label| label.depth > 0);

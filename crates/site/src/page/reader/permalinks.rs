@@ -4,10 +4,7 @@ use std::borrow::Cow;
 
 use searchwright_text as text;
 
-use super::{
-    OpenLink, Reader,
-    end_tags::OpenHeading,
-};
+use super::{OpenLink, Reader, end_tags::OpenHeading};
 use crate::html::attributes::Attributes;
 
 /// Classes of such links in documentation tools.
@@ -76,7 +73,11 @@ impl Reader<'_, '_> {
             return Cow::Borrowed(whole);
         }
         let (mut rest, mut from) = (String::new(), heading.mark);
-        for (start, end) in heading.signs.iter().chain(&[(self.prose.mark(), self.prose.mark())]) {
+        for (start, end) in heading
+            .signs
+            .iter()
+            .chain(&[(self.prose.mark(), self.prose.mark())])
+        {
             rest.push_str(self.prose.between(from, *start));
             from = *end;
         }

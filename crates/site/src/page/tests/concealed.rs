@@ -1,11 +1,15 @@
-//! What visitors do not meet, and what is beside the content.
+//! Elements that visitors do not meet, and those beside the content.
 
 use super::html;
 use crate::page::LINK_CONCEALED;
 
 fn headings(body: &str) -> Vec<(u8, String)> {
     let facts = html(body);
-    facts.headings.iter().map(|h| (h.level, h.text.to_string())).collect()
+    facts
+        .headings
+        .iter()
+        .map(|h| (h.level, h.text.to_string()))
+        .collect()
 }
 
 #[test]
@@ -43,7 +47,10 @@ fn hidden_headings_are_none() {
 fn the_only_main_heading_counts_even_if_it_is_hidden() {
     let hidden = "<h1 hidden></h1><h1 hidden>Name</h1><h1 hidden>Other</h1><h2>x</h2>";
     assert_eq!(headings(hidden), [(2, "x".to_owned()), (1, "Name".to_owned())]);
-    assert_eq!(headings("<h1 hidden>Name</h1><h1>Shown</h1>"), [(1, "Shown".to_owned())]);
+    assert_eq!(
+        headings("<h1 hidden>Name</h1><h1>Shown</h1>"),
+        [(1, "Shown".to_owned())]
+    );
 }
 
 #[test]
@@ -52,7 +59,11 @@ fn hidden_links_and_images_are_marked() {
         "<a href=/a aria-hidden=true tabindex=-1><img src=a></a><nav hidden><a href=/b></a></nav><a href=/c><img src=c></a>\
          <img src=d style=display:none><span aria-hidden=true><img src=e></span>",
     );
-    let concealed: Vec<_> = facts.links.iter().map(|link| link.flags & LINK_CONCEALED != 0).collect();
+    let concealed: Vec<_> = facts
+        .links
+        .iter()
+        .map(|link| link.flags & LINK_CONCEALED != 0)
+        .collect();
     assert_eq!(concealed, [true, true, false]);
     let decorative: Vec<_> = facts.images.iter().map(|image| image.decorative).collect();
     assert_eq!(decorative, [true, false, true, true]);
@@ -112,10 +123,19 @@ fn signs_beside_headings_are_no_part_of_them() {
     }
     assert_eq!(sign("<a href=/other#x>#</a>"), "Install it #");
     assert_eq!(sign("<a href=#y>twice</a>"), "Install it twice");
-    assert_eq!(headings("<h2><a href=#x>§</a> Two <a href=#x>¶</a></h2>")[0].1, "Two");
+    assert_eq!(
+        headings("<h2><a href=#x>§</a> Two <a href=#x>¶</a></h2>")[0].1,
+        "Two"
+    );
     // a heading that is a link to itself
-    assert_eq!(headings("<h2><a class=anchor-link href=#x>All of it</a></h2>")[0].1, "All of it");
-    assert_eq!(headings("<h2><a class=headerlink href=#x title=Permalink>¶</a></h2>")[0].1, "");
+    assert_eq!(
+        headings("<h2><a class=anchor-link href=#x>All of it</a></h2>")[0].1,
+        "All of it"
+    );
+    assert_eq!(
+        headings("<h2><a class=headerlink href=#x title=Permalink>¶</a></h2>")[0].1,
+        ""
+    );
 }
 
 #[test]

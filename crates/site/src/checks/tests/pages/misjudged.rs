@@ -19,7 +19,11 @@ fn headings() -> Vec<Case> {
             "<h2 aria-labelledby=t></h2><p id=u>x",
             "<h2 aria-labelledby=t></h2><p id=t>x",
         ),
-        page("h1-multiple", "<h1>a</h1><h1>b</h1>", "<h1>a</h1><h1 hidden>b</h1>"),
+        page(
+            "h1-multiple",
+            "<h1>a</h1><h1>b</h1>",
+            "<h1>a</h1><h1 hidden>b</h1>",
+        ),
         page("h1-missing", "<h1 hidden></h1>", "<h1 hidden>x</h1>"),
         page(
             "heading-skip",
@@ -66,7 +70,10 @@ fn texts() -> Vec<Case> {
         // templates in code do not use up what is looked at
         page(
             "template-unrendered",
-            &format!("{}<p>{{{{ a }}}} {{{{ b }}}}", "<code>{{ x }}</code> ".repeat(300)),
+            &format!(
+                "{}<p>{{{{ a }}}} {{{{ b }}}}",
+                "<code>{{ x }}</code> ".repeat(300)
+            ),
             &"<samp>{{ x }}</samp> ".repeat(300),
         ),
         page(
@@ -79,7 +86,11 @@ fn texts() -> Vec<Case> {
             "<blockquote>Lorem ipsum dolor</blockquote><p>Lorem ipsum dolor",
             "<blockquote><p>Lorem ipsum dolor sit amet</blockquote><q>LOREM ipsum</q><pre>lorem ipsum</pre><p>The words “lorem ipsum” mean nothing",
         ),
-        page("localhost-link", &format!("<p>{link}"), &format!("<code>{link}</code>")),
+        page(
+            "localhost-link",
+            &format!("<p>{link}"),
+            &format!("<code>{link}</code>"),
+        ),
     ]
 }
 
@@ -103,12 +114,18 @@ fn markup() -> Vec<Case> {
     vec![
         page(
             "schema-required-missing",
-            &json_ld(r#"{"@context": {"schema": "https://schema.org/"}, "@type": "schema:Product", "schema:name": "x"}"#),
+            &json_ld(
+                r#"{"@context": {"schema": "https://schema.org/"}, "@type": "schema:Product", "schema:name": "x"}"#,
+            ),
             &json_ld(
                 r#"{"@context": {"schema": "https://schema.org/"}, "@type": "schema:Product", "schema:name": "x", "schema:offers": {"schema:price": 1}}"#,
             ),
         ),
-        page("schema-singleton-duplicate", &trail("WebSite"), &trail("BreadcrumbList")),
+        page(
+            "schema-singleton-duplicate",
+            &trail("WebSite"),
+            &trail("BreadcrumbList"),
+        ),
         page(
             "schema-date-invalid",
             &dated("2024-05-01T12:00:00Z", "2024-05-01T08:00:00Z"),
@@ -119,13 +136,25 @@ fn markup() -> Vec<Case> {
             &dated("2024-05-03T12:00:00Z", "2024-05-02"),
             &dated("2024-05-02T08:00:00+09:00", "2024-05-01"),
         ),
-        page("schema-content-mismatch", &desk("1299", "12.99 €"), &desk("1299", "1.299,00 €")),
-        page("schema-content-mismatch", &desk("10.00", "€ 100"), &desk("10.00", "€ 10")),
+        page(
+            "schema-content-mismatch",
+            &desk("1299", "12.99 €"),
+            &desk("1299", "1.299,00 €"),
+        ),
+        page(
+            "schema-content-mismatch",
+            &desk("10.00", "€ 100"),
+            &desk("10.00", "€ 10"),
+        ),
         page(
             "schema-content-mismatch",
             &desk("12.99", "$1299"),
             &desk("12.99", "$<span>12</span><sup>99</sup>"),
         ),
-        page("schema-content-mismatch", &desk("129900", "१२९९ ₹"), &desk("129900", "१,२९,९०० ₹")),
+        page(
+            "schema-content-mismatch",
+            &desk("129900", "१२९९ ₹"),
+            &desk("129900", "१,२९,९०० ₹"),
+        ),
     ]
 }
