@@ -206,8 +206,14 @@ impl Fetch for Guarded {
             } else {
                 "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
             };
+            let logins = &self.shared.guard.logins;
+            let login = logins
+                .iter()
+                .find_map(|login| login.header_for(&request.url))
+                .cloned();
             let mut asked = reqwest::Request::new(method, request.url);
             let headers = asked.headers_mut();
+            headers.extend(login.map(|login| (header::AUTHORIZATION, login)));
             headers.insert(header::ACCEPT, HeaderValue::from_static(accept));
             if request.fresh {
                 headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));

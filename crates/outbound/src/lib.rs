@@ -21,6 +21,7 @@ mod hostile;
 pub mod mail;
 mod replies;
 mod resolve;
+mod site_login;
 mod stream;
 #[cfg(any(test, feature = "test-server"))]
 pub mod test_server;
@@ -44,6 +45,7 @@ pub use client::Guarded;
 pub use error::{Ambiguous, Loss, NotSent, Rejected, RequestError};
 pub use replies::{excerpt, retry_after};
 pub use resolve::{Lookup, SystemLookup};
+pub use site_login::{SiteLogin, SiteLoginFault};
 pub use stream::{Piece, Streamed};
 
 use resolve::{Guard, GuardedResolver};
@@ -92,6 +94,8 @@ pub struct Settings {
     pub user_agent: String,
     /// Exceptions for networks the operator owns.
     pub allow: Vec<AllowOutbound>,
+    /// Logins of websites that are crawled.
+    pub logins: Vec<SiteLogin>,
     /// Lets exceptions reach metadata services too; they stay denied otherwise.
     pub allow_metadata: bool,
     /// Addresses on which this server listens: denied even when public, unless an exception names the port, so
@@ -109,6 +113,7 @@ impl Settings {
         Self {
             user_agent: user_agent.into(),
             allow: Vec::new(),
+            logins: Vec::new(),
             allow_metadata: false,
             own: Vec::new(),
             times: None,
@@ -171,6 +176,10 @@ fn guarded(
     let guard = Arc::new(Guard {
         purpose,
         allow,
+        logins: match purpose {
+            Purpose::Crawl => settings.logins.clone(),
+            _ => Vec::new(),
+        },
         allow_metadata: settings.allow_metadata,
         own: settings.own.clone(),
         logged: Mutex::default(),

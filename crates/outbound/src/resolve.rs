@@ -13,6 +13,7 @@ use std::{
 use super::{
     addresses::{Denied, denied},
     allow::{Purpose, Target},
+    site_login::SiteLogin,
 };
 
 /// Future that a [`Lookup`] returns.
@@ -58,6 +59,8 @@ pub(super) struct Guard {
     pub(super) purpose: Purpose,
     pub(super) allow: Vec<Target>,
     pub(super) allow_metadata: bool,
+    /// Logins of websites.
+    pub(super) logins: Vec<SiteLogin>,
     pub(super) own: Vec<SocketAddr>,
     /// Exceptions whose use has been logged; a crawl uses one ten thousand times.
     pub(super) logged: Mutex<HashSet<(IpAddr, Option<u16>)>>,

@@ -59,6 +59,15 @@ pub struct RunAudit {
     /// Private address that outbound requests may reach in addition to the website: PURPOSE=HOST:PORT.
     #[arg(long, value_name = "PURPOSE=HOST:PORT")]
     allow_outbound: Vec<String>,
+    /// Login of the website behind HTTP Basic authentication, such as a staging site: https://USER:PASSWORD@HOST.
+    #[arg(
+        long = "site-login",
+        env = "SEARCHWRIGHT_SITE_LOGIN",
+        value_name = "URL",
+        value_delimiter = ',',
+        hide_env_values = true
+    )]
+    site_logins: Vec<String>,
     /// Log level: error, warn, info, debug or trace.
     #[arg(long, value_name = "LEVEL", default_value = "warn")]
     log: String,
@@ -79,6 +88,7 @@ pub async fn run(mut run: RunAudit, json: bool) -> Result<Exit, CliError> {
             .into_iter()
             .chain(own)
             .collect(),
+        site_logins: std::mem::take(&mut run.site_logins),
         log: Some(run.log.clone()),
         set: std::mem::take(&mut run.set),
         ..Flags::default()

@@ -16,7 +16,7 @@ use searchwright_engine::{
     identity::oauth::client_metadata::ClientPolicy, identity::oauth::client_metadata::DocumentPolicy,
 };
 use searchwright_outbound::{
-    AllowOutbound,
+    AllowOutbound, SiteLogin,
     mail::{MailError, Mailer},
 };
 use searchwright_people::AccountSettings;
@@ -101,6 +101,8 @@ pub struct Crawl {
     pub delay_ms: u64,
     /// Connections to a host that is allowed by name.
     pub connections_to_allowed: usize,
+    /// Logins of websites behind HTTP Basic authentication: `https://USER:PASSWORD@HOST`.
+    pub logins: Vec<String>,
 }
 
 /// Programs that people connect.
@@ -267,6 +269,7 @@ impl Settings {
                 format!("{:?} is not an address like 127.0.0.1:9100", self.metrics_listen),
             );
         }
+        self.site_logins()?;
         crate::logs::level(&self.log.level).map_err(|e| ConfigError(format!("log.level: {e}")))?;
         if !matches!(self.log.format.as_str(), "text" | "json") {
             return fail(
@@ -300,6 +303,16 @@ impl Settings {
             .collect()
     }
 
+    /// The logins of websites that are crawled.
+    pub fn site_logins(&self) -> Result<Vec<SiteLogin>, ConfigError> {
+        let parse = |(at, text): (usize, &String)| {
+            // never the text: it holds a password
+            text.parse()
+                .map_err(|e| ConfigError(format!("crawl.logins: number {} {e}", at + 1)))
+        };
+        self.crawl.logins.iter().enumerate().map(parse).collect()
+    }
+
     /// Root of the API, without a trailing slash.
     pub fn base_url(&self) -> String {
         format!("{}/v1", self.public_url)
@@ -313,7 +326,8 @@ impl Settings {
     /// The settings as TOML, without passwords.
     pub fn to_toml(&self) -> Result<String, ConfigError> {
         let mut shown = self.clone();
-        for secret in [&mut shown.database_url, &mut shown.mail.smtp_url] {
+        let secrets = [&mut shown.database_url, &mut shown.mail.smtp_url];
+        for secret in secrets.into_iter().chain(&mut shown.crawl.logins) {
             if let Ok(mut url) = Url::parse(secret)
                 && url.password().is_some()
                 && url.set_password(Some("***")).is_ok()

@@ -180,6 +180,7 @@ fn worker(
 ) -> Result<Worker, OpenError> {
     let crawl = CrawlSettings {
         allow: settings.allowed()?,
+        logins: settings.site_logins()?,
         user_agent: format!("{}/1.0 (+{})", audits::TOKEN, contact(&settings.public_url)),
         own: vec![addresses.api, addresses.mcp],
         connections: settings.crawl.connections,

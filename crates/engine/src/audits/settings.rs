@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, time::Duration};
 
-use searchwright_outbound::{self as outbound, AllowOutbound, Guarded, Outbound, Purpose};
+use searchwright_outbound::{self as outbound, AllowOutbound, Guarded, Outbound, Purpose, SiteLogin};
 pub use searchwright_site::robots::TOKEN;
 
 use crate::failure::{Failure, defect};
@@ -12,6 +12,8 @@ use crate::failure::{Failure, defect};
 pub struct CrawlSettings {
     /// Private addresses that may be reached.
     pub allow: Vec<AllowOutbound>,
+    /// Logins of websites.
+    pub logins: Vec<SiteLogin>,
     /// `User-Agent`.
     pub user_agent: String,
     /// Addresses of this server's own listeners, which are never fetched.
@@ -34,6 +36,7 @@ impl CrawlSettings {
     pub(crate) fn outbound(&self) -> Result<Outbound, Failure> {
         let mut outbound = outbound::Settings::new(self.user_agent.clone());
         outbound.allow.clone_from(&self.allow);
+        outbound.logins.clone_from(&self.logins);
         outbound.own.clone_from(&self.own);
         Outbound::new(&outbound).map_err(|e| defect("http client", e))
     }

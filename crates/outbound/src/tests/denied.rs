@@ -121,6 +121,7 @@ async fn metadata_stays_denied_unless_the_operator_insists() {
     }
     // Asked of the guard alone: a test that connects to such an address would leave the machine.
     let insisting = |allow_metadata| Guard {
+        logins: Vec::new(),
         purpose: Purpose::Crawl,
         allow: settings.allow.iter().map(|a| a.target.clone()).collect(),
         allow_metadata,

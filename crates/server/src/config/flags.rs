@@ -63,6 +63,15 @@ pub struct Flags {
         value_delimiter = ','
     )]
     pub allow_outbound: Vec<String>,
+    /// Login of a website behind HTTP Basic authentication, for its audits: https://USER:PASSWORD@HOST.
+    #[arg(
+        long = "site-login",
+        env = "SEARCHWRIGHT_SITE_LOGIN",
+        value_name = "URL",
+        value_delimiter = ',',
+        hide_env_values = true
+    )]
+    pub site_logins: Vec<String>,
     /// Do not migrate the schema; refuse to start if it is outdated.
     #[arg(long)]
     pub no_auto_migrate: bool,
@@ -127,6 +136,9 @@ impl Settings {
         set(&mut self.log.format, flags.log_format.as_ref());
         self.allow_outbound
             .extend(flags.allow_outbound.iter().filter(|a| !a.is_empty()).cloned());
+        self.crawl
+            .logins
+            .extend(flags.site_logins.iter().filter(|l| !l.is_empty()).cloned());
         self.trusted_proxies
             .extend(flags.trusted_proxies.iter().filter(|p| !p.is_empty()).cloned());
         set(&mut self.mail.smtp_url, flags.smtp_url.as_ref());

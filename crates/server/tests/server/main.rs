@@ -80,6 +80,7 @@ mod rechecks_undecided;
 mod replicas;
 mod schedules;
 mod silence;
+mod site_login;
 mod smuggling;
 mod unchanged;
 mod usage;

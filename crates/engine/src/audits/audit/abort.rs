@@ -42,6 +42,10 @@ pub(super) fn failure(ending: &Ending) -> Option<(AuditFailure, String)> {
              them; allow it there",
             ending.origin.root
         ),
+        Termination::Blocked if ending.answered == 0 && ending.index.status(home) == Some(401) => format!(
+            "the site asks for a user name and a password: {said}; give the server a login of it (--site-login or \
+             SEARCHWRIGHT_SITE_LOGIN, https://USER:PASSWORD@HOST), or check the one that it has"
+        ),
         Termination::Blocked if ending.answered == 0 => format!(
             "the site refuses the crawler: {said}, and no other page was shown; let the crawler's user agent or address through \
              the site's firewall and rate limits"
