@@ -174,6 +174,26 @@ pub struct IssueData {
     /// Number of pages on which it occurs again after it was resolved; only in `issue.reopened`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub occurrences: Option<u64>,
+    /// Counts of the audit, so that one notice can say what is new; only in `issue.opened` of a scheduled audit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counts: Option<AuditCounts>,
+}
+
+/// Counts of a scheduled audit in its events. Occurrences that could not be checked again are not among them; the finished
+/// audit has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AuditCounts {
+    /// Occurrences with severity `error`.
+    pub errors: u64,
+    /// Occurrences with severity `warning`.
+    pub warnings: u64,
+    /// Occurrences with severity `notice`.
+    pub notices: u64,
+    /// Distinct issues.
+    pub issues: u64,
+    /// Occurrences that the audit before did not find; `null` if there is none to compare with.
+    pub new_occurrences: Option<u64>,
 }
 
 /// `data` of `visibility.run_completed`.

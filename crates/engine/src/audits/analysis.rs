@@ -24,8 +24,8 @@ use std::{
 
 use searchwright_contract::{
     Instant,
-    audits::AuditStatus,
-    events::EventType,
+    audits::{AuditStatus, AuditTotals, AuditTrigger},
+    events::{AuditCounts, EventType},
     ids::{AuditId, IssueId, PageId},
 };
 use searchwright_crawls::{
@@ -260,7 +260,29 @@ impl<'j> Analysis<'j> {
         let (db, scope) = (&job.engine.db, job.leased.scope);
         let rules = self.shared.rules.clone();
         let told = take(&mut sums.told).into_iter().collect();
-        let unproven = self.reconcile(told, take(&mut sums.unproven)).await?;
+        let record = audits::get(&mut db.read().await?, scope, audit.id).await?;
+        let counts = if record.trigger == AuditTrigger::Scheduled {
+            let AuditSnapshot { pages, found } = &snapshot;
+            let changes = change_counts::count_changes(db, scope, audit.previous, pages, found).await?;
+            let AuditTotals {
+                errors,
+                warnings,
+                notices,
+                issues,
+            } = sums.totals();
+            // what is gone is not known yet
+            let new_occurrences = changes.map(|changes| changes.new + changes.added);
+            Some(AuditCounts {
+                errors,
+                warnings,
+                notices,
+                issues,
+                new_occurrences,
+            })
+        } else {
+            None
+        };
+        let unproven = self.reconcile(told, take(&mut sums.unproven), counts).await?;
         // Occurrences without a verdict count as before. The findings do not say which pages these concern, so the score is
         // computed from the ledger.
         let reckoned = if unproven.values().all(Vec::is_empty) {
@@ -327,6 +349,7 @@ impl<'j> Analysis<'j> {
         self,
         told: HashMap<PageId, FetchVerdict>,
         unproven: HashSet<&'static str>,
+        counts: Option<AuditCounts>,
     ) -> Result<HashMap<IssueId, Vec<u64>>, JobError> {
         let Self {
             job, audit, shared, ..
@@ -350,6 +373,7 @@ impl<'j> Analysis<'j> {
         let audit = AuditRef {
             id: audit.id,
             began: audit.began,
+            counts,
         };
         reconcile(job, audit, &by_issue, &dependencies, job.engine.clock.now()).await
     }

@@ -117,6 +117,7 @@ fn audit_ref(audit: &Audit) -> AuditRef {
     AuditRef {
         id: audit.id,
         began: began(audit),
+        counts: None,
     }
 }
 

@@ -1,14 +1,19 @@
 //! Schedules: their settings, and ticks that start what is due.
 
-use searchwright_contract::people::{AutonomyAction, Role};
+use searchwright_contract::{
+    Clock,
+    people::{AutonomyAction, Role},
+};
 use searchwright_engine::schedules::tick as tick_of;
 use searchwright_server::serve;
 use searchwright_store::sql;
 use serde_json::{Value, json};
 
 use crate::{
-    harness::{Answer, Bench, settings},
+    audited::{bench_by, page},
+    harness::{Answer, Bench, now, settings},
     oauth::Agent,
+    post_generation::until_ended,
     visibility_runs::with_engine,
 };
 
@@ -34,6 +39,7 @@ on_both!(
     scopes_decide_who_reads_and_writes,
     agents_need_autonomy_for_what_spends,
     slots_are_kept_for_400_days,
+    a_scheduled_audit_says_what_is_new,
 );
 
 const HOUR: i64 = 3_600_000;
@@ -967,4 +973,49 @@ async fn slots_are_kept_for_400_days(database: &str) {
     };
     assert_eq!(delete(bench.clock.now()).await, 0);
     assert_eq!(delete(bench.clock.now().plus_millis(1)).await, 1);
+}
+
+async fn a_scheduled_audit_says_what_is_new(database: &str) {
+    let (bench, site) = bench_by(database, "", Clock::fixed(now())).await;
+    let opened = async || {
+        let all = bench.get("P/events?limit=100&event=issue.opened").await.json();
+        all["data"].as_array().unwrap().clone()
+    };
+    let by_hand = opened().await;
+    assert!(!by_hand.is_empty() && by_hand.iter().all(|event| event["data"]["counts"].is_null()));
+    set(&bench, "audits", json!({ "enabled": true, "interval_days": 1 })).await;
+    site.put(
+        "/b",
+        200,
+        &page(
+            "<title>Two pages share this very title</title><h1></h1><h1></h1>",
+            &["/"],
+        ),
+    );
+    bench.clock.advance(DAY);
+    tick(&bench).await;
+    let started = bench.get("P/audits/current").await.json();
+    assert_eq!(started["trigger"], "scheduled", "{started:#}");
+    let jobs = bench.get("P/jobs").await.json();
+    let jobs = jobs["data"].as_array().unwrap();
+    let job = jobs
+        .iter()
+        .find(|job| job["type"] == "audit")
+        .unwrap_or_else(|| panic!("{jobs:#?}"));
+    until_ended(&bench, job["id"].as_str().unwrap()).await;
+    let done = bench.get("P/audits/current").await.json();
+    let all = opened().await;
+    let new = &all[by_hand.len()..];
+    assert!(!new.is_empty(), "{all:#?}");
+    for event in new {
+        let counts = &event["data"]["counts"];
+        assert_eq!(event["data"]["auditId"], done["id"]);
+        for count in ["errors", "warnings", "notices", "issues"] {
+            assert_eq!(counts[count], done["totals"][count], "{count}: {done:#}");
+        }
+        assert!(
+            counts["newOccurrences"].as_u64().unwrap() >= new.len() as u64,
+            "{counts:#}"
+        );
+    }
 }

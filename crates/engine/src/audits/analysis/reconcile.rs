@@ -8,7 +8,7 @@ use std::{
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use searchwright_contract::{
     Instant,
-    events::EventType,
+    events::{AuditCounts, EventType},
     ids::{AuditId, EventId, IssueId, PageId},
 };
 use searchwright_crawls::{dependency_check::DependencyCheck, ids::issue_id};
@@ -35,6 +35,8 @@ pub(in crate::audits) struct AuditRef {
     pub(in crate::audits) id: AuditId,
     /// Earliest time the audit can have fetched a page.
     pub(in crate::audits) began: Instant,
+    /// Its counts for events; only of a scheduled audit, which nobody waits for.
+    pub(in crate::audits) counts: Option<AuditCounts>,
 }
 
 /// Settles the occurrences that the audit did not find again, issue by issue and in portions, so that other writers
@@ -140,7 +142,10 @@ pub(in crate::audits) async fn record_history(
         at: now,
     };
     let reopened = occurrences::insert_audit_changes(tx, scope, issue, audit.began, &actor).await?;
-    let cause = json!({ "auditId": audit.id });
+    let cause = match audit.counts {
+        Some(counts) => json!({ "auditId": audit.id, "counts": counts }),
+        None => json!({ "auditId": audit.id }),
+    };
     recount(tx, scope, issue, reopened, event, cause, now).await
 }
 
@@ -170,6 +175,9 @@ pub(in crate::audits) async fn recount(
         data.extend(cause);
         if kind == EventType::IssueReopened {
             data.insert("occurrences".to_owned(), reopened.into());
+        }
+        if kind != EventType::IssueOpened {
+            data.remove("counts");
         }
     }
     events::insert(tx, scope, event, kind, &data, now).await
