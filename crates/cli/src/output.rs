@@ -70,6 +70,7 @@ const COLUMNS: &[(&str, &[(&str, &str)])] = &[
             ("severity", "severity"),
             ("check", "checkId"),
             ("pages", "affectedPages"),
+            ("site-wide", "siteWide/share"),
             ("impact", "impact"),
             ("title", "title"),
             ("id", "id"),

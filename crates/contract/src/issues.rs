@@ -159,19 +159,41 @@ pub struct Issue {
     /// Verification of the fix: `recheckMode` in a sentence.
     #[schemars(example = &"A recheck fetches the page again.")]
     pub how_to_verify: String,
-    /// Sort key: for every affected page the weight of the severity (error 10, warning 3, notice 1) times the page's
-    /// share of the internal PageRank, summed, times 100.
-    #[schemars(example = 42.5)]
+    /// Sort key, 0 to 100. First by kind: errors and warnings that keep pages out of search from 80, that break something
+    /// for visitors from 60, that weaken pages in results from 40, others from 20, notices below 20. Then by severity
+    /// and by the affected pages' share of the internal PageRank, on a logarithmic scale.
+    #[schemars(example = 72.5)]
     pub impact: f64,
     /// Number of pages with an active occurrence.
     #[schemars(example = 12)]
     pub affected_pages: u64,
+    /// Set if nearly all pages of the newest audit have the problem, which is then one cause, such as the template; `null`
+    /// otherwise, and for problems of the site as a whole.
+    pub site_wide: Option<SiteWide>,
     /// Numbers of occurrences by state.
     pub counts: std::collections::BTreeMap<String, u64>,
     /// Time at which it was first seen.
     pub first_seen_at: Instant,
     /// Time at which it was last seen.
     pub last_seen_at: Instant,
+}
+
+/// A problem that nearly all pages have, because of one cause.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SiteWide {
+    /// Number of pages with the problem.
+    #[schemars(example = 1140)]
+    pub pages: u64,
+    /// Number of pages that count in the score.
+    #[schemars(example = 1154)]
+    pub of_pages: u64,
+    /// Share of the pages that have the problem, 0 to 1.
+    #[schemars(example = 0.988)]
+    pub share: f64,
+    /// The same as a sentence.
+    #[schemars(example = &"1140 of 1154 pages have it, so it comes from the template or the server: fix it once, there.")]
+    pub note: String,
 }
 
 /// One issue on one page.

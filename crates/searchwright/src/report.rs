@@ -72,6 +72,9 @@ async fn describe(
         format!("{} pages", issue.affected_pages)
     };
     let _ = writeln!(text, "\n{number}. {} ({}, {pages})", issue.title, issue.severity);
+    if let Some(site_wide) = &issue.site_wide {
+        let _ = writeln!(text, "   {}", site_wide.note);
+    }
     let _ = writeln!(text, "   {}", issue.recommendation);
     let _ = writeln!(text, "   How to verify: {}", issue.how_to_verify);
     let query = ListOccurrences {

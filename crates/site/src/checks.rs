@@ -7,6 +7,7 @@
 mod ai;
 mod canonicals;
 mod catalogue;
+mod consequence;
 mod content;
 mod context;
 mod crawlability;
@@ -52,7 +53,9 @@ use std::{collections::HashMap, sync::LazyLock};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub(crate) use crawlability::is_missing;
 pub use self::{
+    consequence::Consequence,
     context::{Context, Page, Site},
     evaluate::{Evaluated, TOGETHER, Verdict, evaluate, evaluate_one, evaluate_site},
     fetch_verdict::FetchVerdict,
@@ -71,7 +74,7 @@ pub use dependencies::{Dependencies, is_cut, urls};
 /// Version of the conditions below. The major number rises when the meaning of a condition changes, the minor number
 /// when checks are added or find more, the patch number when a check loses false positives. Ids are retired, never
 /// reused.
-pub const RULESET_VERSION: &str = "2.5.0";
+pub const RULESET_VERSION: &str = "2.6.0";
 
 /// Severity of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -5,6 +5,7 @@ mod answers;
 mod builder;
 mod edges;
 mod finalize;
+mod foreign_hosts;
 mod fragments;
 mod inlinks;
 mod keyword_targets;
@@ -18,6 +19,8 @@ mod similar_titles;
 mod tests;
 mod uncertain_inlinks;
 mod vitals;
+
+use std::sync::OnceLock;
 
 pub use builder::{CrawlSummary, GraphBuilder};
 pub(crate) use edges::EdgeKind;
@@ -120,6 +123,8 @@ pub struct SiteGraph {
     pub(crate) vitals: Vec<(UrlId, Vitals)>,
     /// Whether the crawl fetched every URL it knew, so that orphans and absences can be reported.
     pub(crate) complete: bool,
+    /// Result of [`SiteGraph::is_cut_off`].
+    cut_off: OnceLock<bool>,
     /// Paths with more query variants than the limit: the first URL left out, and the number of those left out.
     pub(crate) traps: Vec<(u32, u32)>,
 }
@@ -381,6 +386,12 @@ impl SiteGraph {
     /// Sets the name of the project's brand.
     pub fn set_brand(&mut self, name: Option<&str>) {
         self.brand = name.map(Into::into);
+    }
+
+    /// Whether two pages have the same title.
+    pub(crate) fn is_namesake(&self, a: UrlId, b: UrlId) -> bool {
+        let title = |id: UrlId| self.titles[id.0 as usize];
+        title(a) != 0 && title(a) == title(b)
     }
 
     /// Whether two pages have the same main text.

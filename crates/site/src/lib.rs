@@ -16,6 +16,7 @@ mod json_ld;
 mod leb128;
 pub mod origin;
 pub mod page;
+mod private_network;
 pub mod resources;
 pub mod robots;
 pub mod score;

@@ -5,13 +5,16 @@
 //! An occurrence counts until it is verified as resolved, or ignored: marking it as done changes nothing, so states are
 //! not an input here.
 
+mod impact;
 #[cfg(test)]
 mod tests;
 
 use crate::{
     checks::{Category, Check, Rules, Severity},
-    page::{Outcome, PageFacts},
+    graph::SiteGraph,
+    page::{Outcome, PageFacts, UrlId},
 };
+pub use impact::{Affected, impact};
 
 /// Maximum numbers of errors and warnings that count per page.
 const MAX_COUNTED: [u32; 2] = [6, 20];
@@ -193,6 +196,13 @@ const FILES: [&str; 27] = [
 /// Whether a finding on a page counts; `was_silent` means that the page had no response in the previous audit either.
 pub fn is_counted(check: &Check, was_silent: bool) -> bool {
     !check.counts_if_repeated || was_silent
+}
+
+/// Whether a URL of the site counts as a page of its own: one that is missing and that other pages link to does not, because
+/// its fault is theirs and counts there.
+pub fn counts_apart(index: &SiteGraph, id: UrlId) -> bool {
+    let is_missing = index.status(id).is_some_and(crate::checks::is_missing);
+    !(is_missing && index.inlinks(id).any(|(from, _)| from != id))
 }
 
 /// Whether a URL of the site is a scored page: HTML, or an error in place of a page, including no response in this

@@ -132,6 +132,15 @@ pub async fn find_newest_finished(tx: &mut Tx, scope: ProjectScope) -> Result<Op
         .await
 }
 
+/// Returns the number of pages that count in the score of the newest audit with results; 0 if it is not known.
+pub async fn count_scored_pages(tx: &mut Tx, scope: ProjectScope) -> Result<u32> {
+    let pages: Option<Option<u32>> = sql("SELECT pages_scored FROM audits WHERE project_id = $1 AND status IN ('completed', 'partial') ORDER BY id DESC LIMIT 1")
+        .bind(scope.project())
+        .fetch_optional(tx, |c| c.take())
+        .await?;
+    Ok(pages.flatten().unwrap_or(0))
+}
+
 /// Returns the time of the last audit that a caller requested.
 pub async fn find_last_manual(tx: &mut Tx, scope: ProjectScope) -> Result<Option<Instant>> {
     sql("SELECT requested_at FROM audits WHERE project_id = $1 AND started_by = 'manual' ORDER BY id DESC LIMIT 1")

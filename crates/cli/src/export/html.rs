@@ -109,7 +109,7 @@ fn issue(page: &mut String, found: &Found) {
     let (issue, all) = (&found.issue, &found.occurrences);
     let _ = write!(
         page,
-        "<details><summary><b class=\"{0}\">{0}</b>{1} <code>{2}</code> · {3} {4}</summary><p>{5}</p><p><strong>Why it matters:</strong> {6}</p><p><strong>What to do:</strong> {7} <a href=\"{8}\" rel=\"noopener noreferrer\">Source</a></p><p><strong>{VERIFY}</strong> {9}</p><ul>",
+        "<details><summary><b class=\"{0}\">{0}</b>{1} <code>{2}</code> · {3} {4}</summary><p>{5}</p><p><strong>Why it matters:</strong> {6}</p><p><strong>What to do:</strong> {10} {7} <a href=\"{8}\" rel=\"noopener noreferrer\">Source</a></p><p><strong>{VERIFY}</strong> {9}</p><ul>",
         issue.severity,
         escape(&issue.title),
         escape(&issue.check_id),
@@ -120,6 +120,10 @@ fn issue(page: &mut String, found: &Found) {
         escape(&issue.recommendation),
         escape(&issue.recommendation_source),
         escape(&issue.how_to_verify),
+        issue
+            .site_wide
+            .as_ref()
+            .map_or_else(String::new, |site_wide| escape(&site_wide.note)),
     );
     for occurrence in all.iter().take(PAGES) {
         // A link only where a browser goes to a page by it.

@@ -327,8 +327,9 @@ impl<'j> Analysis<'j> {
         let (mut summaries, mut others) = (Vec::new(), Vec::new());
         for check in checks::registry() {
             let id = self.shared.issues.get(check);
-            match sums.weighed(check) {
-                Some(weighed) => summaries.push(summary(check, id, weighed.severity, weighed.impact())),
+            let affected = sums.affected(check);
+            match affected.severity() {
+                Some(severity) => summaries.push(summary(check, id, severity, affected.impact(check))),
                 None => others.push((id, wire_name(&self.shared.rules.severity(check)))),
             }
         }

@@ -24,6 +24,7 @@ use searchwright_site::{
     checks::{self, RecheckMode, Rules, urls},
     crawl::{Batch, Ending, PartialRecrawl, Sink, SinkError, Termination},
     page::PageFacts,
+    score::Affected,
 };
 use searchwright_store::{
     audits, crawls,
@@ -37,7 +38,6 @@ use self::verdicts::{RecheckedPages, evaluate, inconclusive};
 use super::{
     analysis,
     audit::{self, ORIGIN_LASTS_MILLIS, Stopped},
-    impact::{impact_of, weight},
     rescore,
 };
 use crate::{
@@ -235,16 +235,18 @@ async fn finish(
     let known = issues::list_ids(&mut db.read().await?, scope).await?;
     let mut events: Vec<EventId> = Vec::new();
     let claims: HashSet<occurrences::OccurrenceKey> = found.iter().map(|f| f.key).collect();
-    let mut summaries = BTreeMap::new();
+    let mut new: BTreeMap<IssueId, (&checks::Check, Affected)> = BTreeMap::new();
     for (check, finding, rank) in &pages.findings {
         if !known.contains(&finding.issue) {
             let severity = rules.severity_by(check, &finding.evidence);
-            let summary = summaries
-                .entry(finding.issue)
-                .or_insert_with(|| analysis::summary(check, finding.issue, severity, 0.0));
-            summary.impact += impact_of(weight(severity) * rank);
+            let (_, affected) = new.entry(finding.issue).or_insert((check, Affected::default()));
+            affected.add(check, severity, *rank);
         }
     }
+    let summaries = new.into_iter().filter_map(|(issue, (check, affected))| {
+        Some(analysis::summary(check, issue, affected.severity()?, affected.impact(check)))
+    });
+    let summaries: Vec<_> = summaries.collect();
     let findings: Vec<Finding> = pages
         .findings
         .into_iter()
@@ -267,7 +269,7 @@ async fn finish(
                 crawls::insert_batch(tx, scope, audit, number, batch).await?;
             }
             rechecks::settle_items(tx, scope, id, found, now).await?;
-            issues::upsert(tx, scope, summaries.into_values().collect(), now).await?;
+            issues::upsert(tx, scope, summaries, now).await?;
             issues::update_last_seen(tx, scope, &seen, now).await?;
             let pairs: Vec<occurrences::OccurrenceKey> = findings.iter().map(|f| (f.issue, f.page)).collect();
             let states = occurrences::find_states(tx, scope, &pairs).await?;

@@ -11,12 +11,12 @@ use searchwright_contract::{
 use searchwright_crawls::{annotate::previously_unresponsive, ids::issue_id};
 use searchwright_site::{
     checks::{self, Rules, Scope, Severity},
-    score::{Counts, Health, Scores, is_counted},
+    score::{Affected, Counts, Health, Scores, is_counted},
 };
 use searchwright_store::{Db, Tx, access::ProjectScope, audits, issues, occurrences, snapshots::id_prefix};
 use serde_json::{Value, json};
 
-use super::impact::{impact_of, scores_by_category, weight};
+use super::impact::scores_by_category;
 use crate::{
     Engine,
     jobs::{Job, JobContext, JobError},
@@ -104,8 +104,8 @@ pub(super) async fn reckon(
     let pages = occurrences::ScoredPages::load(&mut db.read().await?, scope, audit).await?;
     let mut found = vec![Counts::default(); pages.len()];
     let (mut site, mut totals) = (Counts::default(), AuditTotals::default());
-    // severity and weight of each issue; no weight if the rank of a page is not known
-    let mut weights: HashMap<IssueId, (Severity, Option<f64>)> = HashMap::new();
+    // the share of the site that each issue concerns, and whether the ranks of all its pages are known
+    let mut weights: HashMap<IssueId, (Affected, bool)> = HashMap::new();
     occurrences::for_each_active(
         &mut db.read().await?,
         scope,
@@ -120,9 +120,9 @@ pub(super) async fn reckon(
                 pages.rank(place)
             };
             let severity = rules.severity_by(check, evidence);
-            let (worst, sum) = weights.entry(issue).or_insert((severity, Some(0.0)));
-            *worst = severity.max(*worst);
-            *sum = sum.zip(rank).map(|(sum, rank)| sum + weight(severity) * rank);
+            let (affected, is_known) = weights.entry(issue).or_insert((Affected::default(), true));
+            affected.add(check, severity, rank.unwrap_or(0.0));
+            *is_known &= rank.is_some();
             match severity {
                 Severity::Error => totals.errors += 1,
                 Severity::Warning => totals.warnings += 1,
@@ -139,10 +139,12 @@ pub(super) async fn reckon(
     totals.issues = weights.len() as u64;
     let weights: Vec<issues::IssueWeight> = weights
         .into_iter()
-        .map(|(issue, (severity, weight))| issues::IssueWeight {
-            issue,
-            severity: wire_name(&severity),
-            impact: weight.map(impact_of),
+        .filter_map(|(issue, (affected, is_known))| {
+            Some(issues::IssueWeight {
+                issue,
+                severity: wire_name(&affected.severity()?),
+                impact: all.get(&issue).filter(|_| is_known).map(|check| affected.impact(check)),
+            })
         })
         .collect();
     let mut scores = Scores::default();

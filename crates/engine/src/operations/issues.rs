@@ -7,13 +7,14 @@ use searchwright_contract::{
     ids::{ActorId, IssueId, PageId},
     issues::{
         ActorKind, GetIssue, Issue, IssueStatus, ListIssues, ListOccurrences, Occurrence, OccurrenceChange,
-        Severity,
+        Severity, SiteWide,
     },
 };
 use searchwright_site::checks::{self, Rules};
 use searchwright_store::{
     Tx,
     access::{self, ProjectScope, RecordKind},
+    audits,
     issues::{self, IssueQuery, IssueRow},
     occurrences, users,
 };
@@ -42,7 +43,22 @@ pub(super) fn check(id: &str) -> Result<&'static checks::Check> {
     checks::find(id).ok_or_else(|| defect("unknown check", id))
 }
 
-fn issue(rules: &Rules, row: IssueRow) -> Result<Issue> {
+/// Returns that an issue is one cause on nearly all pages, if it is.
+fn site_wide(check: &checks::Check, affected: u64, pages: u32) -> Option<SiteWide> {
+    let of_pages = u64::from(pages);
+    let pages = affected.min(of_pages);
+    let share = pages as f64 / of_pages.max(1) as f64;
+    check.is_site_wide(pages, of_pages).then(|| SiteWide {
+        pages,
+        of_pages,
+        share: (share * 1000.0).round() / 1000.0,
+        note: format!(
+            "{pages} of {of_pages} pages have it, so it comes from the template or the server: fix it once, there."
+        ),
+    })
+}
+
+fn issue(rules: &Rules, pages: u32, row: IssueRow) -> Result<Issue> {
     let check = check(&row.check_id)?;
     Ok(Issue {
         id: row.id,
@@ -61,6 +77,7 @@ fn issue(rules: &Rules, row: IssueRow) -> Result<Issue> {
         how_to_verify: check.recheck_mode().verification().to_owned(),
         impact: row.impact,
         affected_pages: row.active,
+        site_wide: site_wide(check, row.active, pages),
         counts: row.counts,
         first_seen_at: row.first_seen_at,
         last_seen_at: row.last_seen_at,
@@ -79,7 +96,8 @@ impl Handle<ListIssues> for Engine {
         };
         let rows = issues::list(tx, call.scope()?, query).await?;
         let rules = rules::of_newest(tx, call.scope()?).await?;
-        let rows = rows.into_iter().map(|row| issue(&rules, row));
+        let pages = audits::count_scored_pages(tx, call.scope()?).await?;
+        let rows = rows.into_iter().map(|row| issue(&rules, pages, row));
         let rows = rows.collect::<Result<Vec<_>>>()?;
         call.page(&operation, limit, rows, |last: &Issue| (last.impact, last.id))
     }
@@ -90,7 +108,8 @@ impl Handle<GetIssue> for Engine {
         let id = call.child(RecordKind::Issue, &operation.issue_id)?;
         let found = issues::get(tx, call.scope()?, id).await;
         let row = call.or_missing(tx, RecordKind::Issue, id, found).await?;
-        issue(&rules::of_newest(tx, call.scope()?).await?, row)
+        let pages = audits::count_scored_pages(tx, call.scope()?).await?;
+        issue(&rules::of_newest(tx, call.scope()?).await?, pages, row)
     }
 }
 

@@ -57,6 +57,26 @@ fn escape(text: &str) -> String {
     text.replace('<', "\\<")
 }
 
+/// Section about the order of issues; see `score::impact`.
+const ORDER: &str = "
+## Order of issues
+
+Issues are listed by `impact`, a number from 0 to 100, in the order in which a professional would mend them: what keeps pages out of search or breaks them for visitors comes first, and a notice never stands above an error or a warning.
+
+| Impact | Severity | Consequence |
+|---:|---|---|
+| 80–100 | error, warning | keeps pages out of search |
+| 60–80 | error, warning | breaks something for visitors |
+| 40–60 | error, warning | weakens pages in results |
+| 20–40 | error, warning | advice |
+| 15–20 | notice | keeps pages out of search |
+| 10–15 | notice | breaks something for visitors |
+| 5–10 | notice | weakens pages in results |
+| 0–5 | notice | advice |
+
+Within its band an issue stands at w · d(s), at least 0.02 of the height: w is 1 for errors and notices and 0.3 for warnings; s is the share of the site's internal PageRank that the affected pages have (a URL without one, such as an error, counts as 0.0005, and a problem of the site as a whole as 1); d(s) = 1 + log10(1.1 · s / (s + 0.1)) / 4. So ten times as many pages add a quarter of the band, and from a tenth of the site on more pages add next to nothing: then it is the template, which is one cause and is mended once. `siteWide` of an issue says so where at least 90 % of the pages have the problem.
+";
+
 /// Returns the catalogue in Markdown.
 pub fn markdown() -> String {
     let of = |severity| {
@@ -79,10 +99,11 @@ pub fn markdown() -> String {
         for check in registry().iter().filter(|check| check.category == category) {
             let _ = write!(
                 page,
-                "\n### {}\n\n`{}` · {}\n\n{}\n\n**Why it matters:** {}\n\n**What to do:** {}\n\n**How to verify:** {} **Source:** <{}>\n",
+                "\n### {}\n\n`{}` · {} · {}\n\n{}\n\n**Why it matters:** {}\n\n**What to do:** {}\n\n**How to verify:** {} **Source:** <{}>\n",
                 check.title,
                 check.id,
                 severity(check),
+                check.consequence().phrase(),
                 escape(check.description),
                 escape(check.why_it_matters),
                 escape(check.recommendation),
@@ -91,7 +112,7 @@ pub fn markdown() -> String {
             );
         }
     }
-    page + &thresholds()
+    page + ORDER + &thresholds()
 }
 
 /// Returns the table of thresholds.

@@ -9,12 +9,13 @@ use super::{
     evidence::{at_least, list, pages, with},
     prerequisite::Prerequisite,
     schema,
+    url_hygiene::is_slash_twin,
 };
 use crate::{
     dates::{self, MONTH_MS},
     graph::Same,
     json::Json,
-    page::{FILLER, HtmlFacts, cut},
+    page::{FILLER, HtmlFacts, UrlId, cut},
 };
 
 const HELPFUL: &str = "https://developers.google.com/search/docs/fundamentals/creating-helpful-content";
@@ -47,11 +48,11 @@ pub(super) const CHECKS: &[Check] = &[
         needs_whole: true,
         title: "Duplicate content",
         scope: Scope::Graph,
-        description: "Two or more indexable pages have the same main text, the same heading and the same text below it.",
+        description: "Two or more indexable pages have the same main text, the same heading and the same text below it. Copies that differ only in the slash at the end of their URLs have a check of their own, and equal titles, descriptions and headings of copies are not reported again.",
         why_it_matters: "Search engines show only one of the pages, and choose it themselves.",
         recommendation: "Set the canonical of the others to one of them, redirect them, or rewrite them.",
         source: "https://developers.google.com/search/docs/crawling-indexing/consolidate-duplicate-urls",
-        changed_in: [2, 5, 0],
+        changed_in: [2, 6, 0],
         ..Check::error(Content, Test::Html(duplicate))
     },
     Check {
@@ -126,16 +127,28 @@ fn text_ratio(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 }
 
 fn duplicate(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
-    group(page, Same::Text).map(|evidence| with(evidence, "groupId", format!("{:016x}", html.text_hash)))
+    // a copy with another slash at the end of its URL is one cause with a check of its own
+    let copies = others(page, Same::Text).filter(|other| !is_slash_twin(page, *other));
+    let evidence = pages("urls", copies.map(|id| page.key(id)))?;
+    Some(with(evidence, "groupId", format!("{:016x}", html.text_hash)))
 }
 
-/// Returns the other pages that share a title, description, h1 or text with an indexable page.
+/// Returns the other pages that share something with an indexable page.
+fn others<'p>(page: &'p Page<'_>, what: Same) -> impl Iterator<Item = UrlId> {
+    let same = page.indexable.then(|| page.index().same(page.id(), what));
+    same.into_iter().flatten().filter(|id| *id != page.id())
+}
+
+/// Returns the other pages that share a title, description or h1 with an indexable page, and have another text: a copy of the
+/// whole page is one cause, and told as such.
 pub(super) fn group(page: &Page<'_>, what: Same) -> Option<Value> {
-    if !page.indexable {
-        return None;
-    }
-    let others = page.index().same(page.id(), what).filter(|id| *id != page.id());
-    pages("urls", others.map(|id| page.key(id)))
+    let (index, id) = (page.index(), page.id());
+    let alike = others(page, what).filter(|other| {
+        // pages of one name usually have one heading too
+        let is_named_alike = what == Same::H1 && index.is_namesake(id, *other);
+        !index.is_copy(id, *other) && !is_named_alike
+    });
+    pages("urls", alike.map(|id| page.key(id)))
 }
 
 fn is_template(text: &str) -> bool {

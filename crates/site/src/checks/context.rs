@@ -16,6 +16,7 @@ use crate::{
     http_status::is_bot_refusal,
     origin::Origin,
     page::{Directives, HtmlFacts, LINK_CODE, Link, PageFacts, UrlId, base_url, directives, resolve_http},
+    private_network,
     resources::{Resource, needed_by},
     robots::{Agent, Robots, Rule},
     thresholds::Thresholds,
@@ -35,6 +36,8 @@ pub struct Context<'a> {
     pub(super) checks: &'a [&'static Check],
     /// Time of the audit in milliseconds since the Unix epoch.
     pub now_ms: i64,
+    /// Whether only a private network knows the site, so that nobody outside could read or change what is sent.
+    pub(super) is_private_site: bool,
     /// Rules for Googlebot.
     pub(super) googlebot: Agent,
     /// Rules for bots of AI search engines.
@@ -55,6 +58,7 @@ impl<'a> Context<'a> {
             thresholds: &rules.thresholds,
             checks: &rules.checks,
             now_ms,
+            is_private_site: private_network::is_private(&origin.root),
             googlebot: robots.agent("Googlebot"),
             search_bots: Bots::search(&robots),
             user_bots: Bots::user(&robots),

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{
     Category::Crawlability,
-    Check, Page, Scope, Site, Test,
+    Check, Page, Scope, Severity, Site, Test, Thresholds,
     evidence::{MAX_ITEMS, list, none, with},
     prerequisite::Prerequisite,
 };
@@ -27,12 +27,13 @@ pub(super) const CHECKS: &[Check] = &[
         id: "http-4xx",
         rests_on: &[Prerequisite::Inlinks],
         title: "4xx client error",
-        description: "A URL that other pages link to, or that a sitemap lists, returns 404, 410 or another 4xx status (other than 401, 403 and 429).",
+        description: "A URL that other pages link to, or that a sitemap lists, returns 404, 410 or another 4xx status (other than 401, 403 and 429). It is a notice if pages of the site link to the URL: the fault is then theirs, and is reported there as a broken internal link.",
         why_it_matters: "Visitors who follow the link reach an error page, and search engines drop the URL from the index.",
         recommendation: "Restore the page, redirect it with a 301 to the closest match, or remove the links to it.",
         source: STATUS,
         finds_missing_pages: true,
-        changed_in: [2, 5, 0],
+        degree: Some(by_inlinks),
+        changed_in: [2, 6, 0],
         ..Check::error(Crawlability, Test::Url(http_4xx))
     },
     Check {
@@ -163,7 +164,7 @@ fn answered(page: &Page<'_>) -> Option<u16> {
 
 /// Whether a 4xx status means a missing page; 401, 403 and 429 (login, firewall, rate limit) say nothing about the
 /// page.
-pub(super) fn is_missing(status: u16) -> bool {
+pub(crate) fn is_missing(status: u16) -> bool {
     (400..500).contains(&status) && !matches!(status, 401 | 403 | 429)
 }
 
@@ -174,6 +175,15 @@ fn http_4xx(page: &Page<'_>) -> Option<Value> {
     Some(
         json!({"status": status, "inlinks": page.context.inlinks(page.id()), "total": total, "inSitemap": listed}),
     )
+}
+
+/// Tells a broken link once: where links lead to the URL, the pages with these links are at fault.
+fn by_inlinks(evidence: &Value, _: &Thresholds) -> Severity {
+    if evidence["total"].as_u64().unwrap_or(0) > 0 {
+        Severity::Notice
+    } else {
+        Severity::Error
+    }
 }
 
 fn http_forbidden(page: &Page<'_>) -> Option<Value> {

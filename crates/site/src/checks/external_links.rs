@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{
     Category::Links,
-    Check, Page, Scope, Test,
+    Check, Page, Scope, Site, Test,
     evidence::{list, with},
     links::link,
     url_parts::{host, path_and_query},
@@ -22,11 +22,11 @@ pub(super) const CHECKS: &[Check] = &[
         id: "broken-external-link",
         title: "Broken external link",
         scope: Scope::Targets,
-        description: "A link points to a page of another site that returns 404 or 410, or a 5xx status (other than 503) twice, or whose host does not exist. Redirects are followed.",
+        description: "A link points to a page of another site that returns 404 or 410, or a 5xx status (other than 503) twice, or whose host does not exist. Redirects are followed. If no other site responds, that is reported once, as a fault of the network of the audit.",
         why_it_matters: "Visitors who follow the link reach an error page, and the source that it cites is gone.",
         recommendation: "Link to the new URL of the page or to another source, or remove the link.",
         source: CRAWLABLE,
-        changed_in: [2, 5, 0],
+        changed_in: [2, 6, 0],
         ..Check::warning(Links, Test::Html(broken))
     },
     Check {
@@ -51,6 +51,20 @@ pub(super) const CHECKS: &[Check] = &[
         never_scored: true,
         changed_in: [2, 2, 0],
         ..Check::notice(Links, Test::Html(unverified))
+    },
+    Check {
+        id: "external-links-unreachable",
+        title: "Other sites not reachable from here",
+        scope: Scope::Site,
+        // a recheck requests no other sites
+        needs_audit: true,
+        description: "The pages link to several other sites, and none of them responded to the audit.",
+        why_it_matters: "That all fail alike is a property of the network of the audit, so broken links to other sites could not be found.",
+        recommendation: "Let the machine that runs the audit resolve public names and reach the internet, then run another audit.",
+        source: CRAWLABLE,
+        never_scored: true,
+        changed_in: [2, 6, 0],
+        ..Check::notice(Links, Test::Site(unreachable))
     },
 ];
 
@@ -95,13 +109,17 @@ fn broken(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let gone = |id: UrlId, status: u16| {
         matches!(status, 404 | 410)
             || status >= 500 && !is_bot_refusal(status)
-            || status == 0 && page.index().has(id, PageFlags::NO_HOST)
+            || status == 0 && page.index().has(id, PageFlags::NO_HOST) && !page.index().is_cut_off()
     };
     list("links", answered(page, html, gone))
 }
 
 fn unverified(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     list("links", answered(page, html, |_, status| is_bot_refusal(status)))
+}
+
+fn unreachable(site: &Site<'_>) -> Option<Value> {
+    list("hosts", site.context.index.silent_hosts().iter().copied())
 }
 
 fn redirected(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {

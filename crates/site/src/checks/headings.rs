@@ -53,11 +53,11 @@ pub(super) const CHECKS: &[Check] = &[
         id: "h1-duplicate",
         title: "Duplicate H1",
         scope: Scope::Graph,
-        description: "Two or more indexable pages have the same H1.",
+        description: "Two or more indexable pages with different texts and title tags have the same H1.",
         why_it_matters: "Visitors cannot tell the pages apart.",
         recommendation: "Write a unique H1 for each page.",
         source: STARTER,
-        changed_in: [2, 5, 0],
+        changed_in: [2, 6, 0],
         ..Check::notice(Headings, Test::Html(h1_duplicate))
     },
     Check {

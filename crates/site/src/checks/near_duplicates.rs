@@ -41,11 +41,11 @@ pub(super) const CHECKS: &[Check] = &[
         id: "cannibalisation",
         title: "Keyword cannibalization",
         scope: Scope::Graph,
-        description: "Indexable pages were published for the same keyword, or pages in the same language and of the same kind (article, product or other) share at least 80 % of the words in their title tag and H1, and all numbers. The name of the site and other words that most of its pages have do not count, unless there are no others.",
+        description: "Indexable pages were published for the same keyword, or pages in the same language and of the same kind (article, product or other) share at least 80 % of the words in their title tag and H1, and all numbers. The name of the site and other words that most of its pages have do not count, unless there are no others. Pages with the same title tag are reported as duplicate title tags only.",
         why_it_matters: "The pages compete for the same searches, and links and clicks are split between them.",
         recommendation: "Merge the pages, or give each its own topic and reflect it in the title tag.",
         source: "https://developers.google.com/search/docs/appearance/title-link",
-        changed_in: [2, 5, 0],
+        changed_in: [2, 6, 0],
         ..Check::warning(Content, Test::Html(cannibalisation))
     },
     Check {
@@ -102,8 +102,9 @@ fn cannibalisation(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     let group = page.index().topic(page.id()).filter(|_| page.indexable)?;
     let path = |id: UrlId| path_and_query(page.key(id)).split('?').next().unwrap_or_default();
     let own = path(page.id());
-    // the pages of one paginated list have one title
-    let rivals = others(page, &group, |other| path(other) != own).map(|id| page.key(id));
+    // the pages of one paginated list have one title; other pages of one title are told of as such
+    let is_rival = |other| path(other) != own && !page.index().is_namesake(page.id(), other);
+    let rivals = others(page, &group, is_rival).map(|id| page.key(id));
     Some(with(
         pages("urls", rivals)?,
         "similarity",

@@ -11,11 +11,11 @@ pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "ttfb-slow",
         title: "Time to First Byte too slow",
-        description: "The Time to First Byte (TTFB) is more than 800 milliseconds (median of two requests).",
+        description: "The Time to First Byte (TTFB) is more than 800 milliseconds (median of two requests). A site on a private network is left out, because its server is not the one that visitors reach.",
         why_it_matters: "The browser cannot show anything before the first byte arrives.",
         recommendation: "Cache the page, speed up the server, or use a CDN closer to the visitors.",
         source: "https://web.dev/articles/ttfb",
-        changed_in: [2, 0, 0],
+        changed_in: [2, 6, 0],
         ..Check::warning(Performance, Test::Html(ttfb))
     },
     Check {
@@ -30,10 +30,11 @@ pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "html-large",
         title: "HTML too large",
-        description: "The HTML of the page is larger than 1 MiB. If the HTML was not read to the end, the evidence gives the size of the part that was read, marked \"atLeast\".",
+        description: "The HTML of the page is larger than 1 MiB, up to Googlebot's limit. If the HTML was not read to the end, the evidence gives the size of the part that was read, marked \"atLeast\".",
         why_it_matters: "The page takes long to load and render, above all on phones.",
         recommendation: "Move data and styles into files, and split the page.",
         source: "https://web.dev/articles/dom-size-and-interactivity",
+        changed_in: [2, 6, 0],
         ..Check::warning(Performance, Test::Html(large))
     },
     Check {
@@ -77,7 +78,7 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 fn ttfb(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
-    (page.facts.ttfb_ms > page.thresholds().ttfb_ms).then(|| json!({"ms": page.facts.ttfb_ms}))
+    (page.facts.ttfb_ms > page.thresholds().ttfb_ms && !page.context.is_private_site).then(|| json!({"ms": page.facts.ttfb_ms}))
 }
 
 fn http1_only(site: &Site<'_>) -> Option<Value> {
@@ -94,7 +95,9 @@ fn over_2mb(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
 }
 
 fn large(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
-    (page.facts.body_bytes > page.thresholds().html_large_bytes).then(|| bytes(page))
+    let (size, limits) = (page.facts.body_bytes, page.thresholds());
+    // beyond the limit of Googlebot the size is told as an error
+    (size > limits.html_large_bytes && size <= limits.html_max_bytes).then(|| bytes(page))
 }
 
 fn dom(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {

@@ -12,6 +12,7 @@ use super::{
     url_parts::{host, registrable},
 };
 use crate::{
+    graph::SiteGraph,
     http_status::is_bot_refusal,
     page::{HtmlFacts, cut},
     resources::{Resource, purpose},
@@ -117,10 +118,12 @@ fn resources_for<'p>(
 
 /// Whether a resource responds with an error to visitors too: servers with hotlink protection refuse unknown clients,
 /// while a visitor may see the image.
-fn is_broken(resource: &Resource) -> bool {
+///
+/// If no other site responds, an unknown host says something about the network of the audit only.
+fn is_broken(resource: &Resource, index: &SiteGraph) -> bool {
     match resource.status {
         Some(status) => !is_bot_refusal(status) && (is_missing(status) || status >= 500),
-        None => matches!(resource.error, Some(crate::fetch::FetchError::Dns)),
+        None => matches!(resource.error, Some(crate::fetch::FetchError::Dns)) && !index.is_cut_off(),
     }
 }
 
@@ -136,7 +139,7 @@ fn image(html: &HtmlFacts, place: usize, resource: &Resource) -> Value {
 }
 
 fn broken(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
-    let broken = resources_for(page, html, purpose::IMAGE).filter(|(_, resource)| is_broken(resource));
+    let broken = resources_for(page, html, purpose::IMAGE).filter(|(_, resource)| is_broken(resource, page.index()));
     list(
         "images",
         broken.map(|(place, resource)| image(html, place, resource)),
@@ -204,7 +207,7 @@ fn card_broken(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
             .content_type
             .as_deref()
             .is_some_and(|kind| !kind.starts_with("image/"));
-    (is_broken(card) || no_image)
+    (is_broken(card, page.index()) || no_image)
         .then(|| json!({"url": card.url, "status": card.status, "contentType": card.content_type}))
 }
 
@@ -237,7 +240,7 @@ fn llms_links(site: &Site<'_>) -> Option<Value> {
         .filter(|resource| resource.is_for(purpose::LLMS))
         .filter(|resource| match resource.status {
             Some(status) => status != 200 && !is_bot_refusal(status),
-            None => is_broken(resource) || url_hygiene::is_private(&resource.url, own),
+            None => is_broken(resource, site.context.index) || url_hygiene::is_private(&resource.url, own),
         })
         .collect();
     broken.sort_unstable_by(|a, b| a.url.cmp(&b.url));

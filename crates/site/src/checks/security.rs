@@ -11,6 +11,7 @@ use super::{
 use crate::{
     dates,
     page::{Form, HtmlFacts, INSECURE, PageFacts, ResourceRef, base_url, cut, is_frame_ancestors},
+    private_network::is_private,
 };
 
 const HTTPS: &str = "https://web.dev/articles/why-https-matters";
@@ -21,10 +22,11 @@ pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "https-missing",
         title: "Missing HTTPS",
-        description: "An indexable page is served over HTTP.",
+        description: "An indexable page is served over HTTP. A site on a private network (localhost, an address such as 192.168.1.2, a name such as shop.test) is left out.",
         why_it_matters: "Browsers mark the page as not secure, and it can be read and changed on its way.",
         recommendation: "Serve the page over HTTPS, and redirect HTTP to it with a 301.",
         source: HTTPS,
+        changed_in: [2, 6, 0],
         ..Check::error(Security, Test::Html(https_missing))
     },
     Check {
@@ -32,10 +34,11 @@ pub(super) const CHECKS: &[Check] = &[
         rests_on: &[Prerequisite::Variants],
         title: "Invalid TLS certificate",
         scope: Scope::Site,
-        description: "The TLS certificate of the site's HTTPS URL, or of its www or non-www variant, is expired, issued for another name, or from an untrusted issuer.",
+        description: "The TLS certificate of the site's HTTPS URL, or of its www or non-www variant, is expired, issued for another name, or from an untrusted issuer. A site on a private network may have an issuer of its own and is left out.",
         why_it_matters: "Browsers show a security warning instead of the site.",
         recommendation: "Renew the certificate for all hostnames of the site.",
         source: HTTPS,
+        changed_in: [2, 6, 0],
         ..Check::error(Security, Test::Site(certificate))
     },
     Check {
@@ -54,10 +57,11 @@ pub(super) const CHECKS: &[Check] = &[
         rests_on: &[Prerequisite::Variants],
         title: "HTTP not redirected to HTTPS",
         scope: Scope::Site,
-        description: "The root URL of an HTTPS site returns 200 over HTTP.",
+        description: "The root URL of an HTTPS site returns 200 over HTTP. A site on a private network is left out.",
         why_it_matters: "Visitors who type the address stay on the insecure version.",
         recommendation: "Redirect every HTTP URL to HTTPS with a 301.",
         source: "https://developer.chrome.com/docs/lighthouse/pwa/redirects-http",
+        changed_in: [2, 6, 0],
         ..Check::error(Security, Test::Site(not_redirected))
     },
     Check {
@@ -83,11 +87,12 @@ pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "form-insecure",
         title: "Insecure form",
-        description: "A form is submitted over HTTP, or an HTTP page has a password field.",
+        description: "A form is submitted over HTTP, or an HTTP page has a password field. Forms of a site on a private network that stay there are left out.",
         why_it_matters: "Anything that visitors enter can be read on its way.",
         recommendation: "Serve the page and submit the form over HTTPS.",
         source: HTTPS,
         reads: cut::RESOURCES,
+        changed_in: [2, 6, 0],
         ..Check::error(Security, Test::Html(form))
     },
     Check {
@@ -95,10 +100,11 @@ pub(super) const CHECKS: &[Check] = &[
         rests_on: &[Prerequisite::Home],
         title: "Missing HSTS header",
         scope: Scope::Site,
-        description: "The home page sends no Strict-Transport-Security header with a max-age above 0.",
+        description: "The home page sends no Strict-Transport-Security header with a max-age above 0. A site on a private network is left out.",
         why_it_matters: "The first visit can still be intercepted over HTTP.",
         recommendation: "Send Strict-Transport-Security: max-age=31536000; includeSubDomains.",
         source: "https://www.rfc-editor.org/rfc/rfc6797.html",
+        changed_in: [2, 6, 0],
         ..Check::notice(Security, Test::Site(hsts))
     },
     Check {
@@ -149,10 +155,13 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 fn https_missing(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
-    (page.indexable && page.facts.url.starts_with("http:")).then(|| json!({"url": page.facts.url}))
+    (page.indexable && page.facts.url.starts_with("http:") && !page.context.is_private_site).then(|| json!({"url": page.facts.url}))
 }
 
 fn certificate(site: &Site<'_>) -> Option<Value> {
+    if site.context.is_private_site {
+        return None;
+    }
     let faults = site.origin().faults.iter();
     list(
         "hosts",
@@ -169,6 +178,9 @@ fn expiring(site: &Site<'_>) -> Option<Value> {
 }
 
 fn not_redirected(site: &Site<'_>) -> Option<Value> {
+    if site.context.is_private_site {
+        return None;
+    }
     let plain = site.origin().other_scheme.as_ref()?;
     let secure = site.origin().root.starts_with("https:");
     (secure && plain.status == 200).then(|| json!({"httpUrl": plain.url, "status": plain.status}))
@@ -223,7 +235,8 @@ fn form(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
             .action
             .get(..5)
             .is_some_and(|scheme| scheme.eq_ignore_ascii_case("http:"));
-        plain || by_base(&form.action) || form.password && !page.is_https()
+        let stays = page.context.is_private_site && (!plain || is_private(&form.action));
+        !stays && (plain || by_base(&form.action) || form.password && !page.is_https())
     };
     list(
         "forms",
@@ -235,6 +248,9 @@ fn form(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 }
 
 fn hsts(site: &Site<'_>) -> Option<Value> {
+    if site.context.is_private_site {
+        return None;
+    }
     let valid = |facts: &PageFacts| {
         let header = facts
             .headers

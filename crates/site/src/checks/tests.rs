@@ -15,7 +15,7 @@ use proptest::prelude::{any, proptest};
 use serde_json::Value;
 
 use super::{
-    Category, Check, FetchVerdict, Finding, RULESET_VERSION, RecheckMode, Resolution, Severity, Verdict,
+    Category, Check, FetchVerdict, Finding, RULESET_VERSION, RecheckMode, Rules, Resolution, Severity, Verdict,
     evaluate, evaluate_one, find, registry,
 };
 use world::World;
@@ -374,4 +374,29 @@ fn evidence_of_one_check_is_that_of_the_audit() {
         finding.evidence,
         serde_json::json!({"values": ["x", "y"], "total": 2})
     );
+}
+
+#[test]
+fn a_broken_link_is_told_once() {
+    let severity = |world: World| {
+        let found = world.findings();
+        let of = |id: &str| {
+            let finding = found.iter().find(|finding| finding.check.id == id)?;
+            Some(Rules::default().severity_of(finding.check, &finding.evidence))
+        };
+        [of("http-4xx"), of("broken-internal-link"), of("sitemap-url-error")]
+    };
+    let linked = World::new()
+        .page("/", "<a href=/p>x</a>")
+        .answer("/p", 404, &[], "");
+    assert_eq!(severity(linked), [Some(Severity::Notice), None, None]);
+    let linking = World::new()
+        .page("/p", "<a href=/x>x</a>")
+        .answer("/x", 404, &[], "");
+    assert_eq!(severity(linking), [None, Some(Severity::Error), None]);
+    let listed = World::new()
+        .page("/", "<p>x")
+        .answer("/p", 404, &[], "")
+        .sitemap(&["/p"]);
+    assert_eq!(severity(listed), [Some(Severity::Error), None, Some(Severity::Error)]);
 }

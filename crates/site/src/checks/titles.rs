@@ -59,10 +59,11 @@ pub(super) const CHECKS: &[Check] = &[
         id: "title-duplicate",
         title: "Duplicate title tag",
         scope: Scope::Graph,
-        description: "Two or more indexable pages have the same title tag.",
+        description: "Two or more indexable pages with different texts have the same title tag.",
         why_it_matters: "Visitors and search engines cannot tell the pages apart.",
         recommendation: "Write a unique title tag for each page.",
         source: TITLE,
+        changed_in: [2, 6, 0],
         ..Check::warning(Titles, Test::Html(title_duplicate))
     },
     Check {
@@ -126,10 +127,11 @@ pub(super) const CHECKS: &[Check] = &[
         id: "description-duplicate",
         title: "Duplicate meta description",
         scope: Scope::Graph,
-        description: "Two or more indexable pages have the same meta description.",
+        description: "Two or more indexable pages with different texts have the same meta description.",
         why_it_matters: "A shared description fits none of the pages, so search engines may replace it.",
         recommendation: "Write a unique meta description for each page.",
         source: SNIPPET,
+        changed_in: [2, 6, 0],
         ..Check::warning(Titles, Test::Html(description_duplicate))
     },
 ];

@@ -13,7 +13,8 @@ use super::{
 };
 use crate::{
     graph::{PageFlags, Same},
-    page::{HtmlFacts, Link, cut},
+    page::{HtmlFacts, Link, UrlId, cut},
+    private_network::is_private_address,
     url_key,
 };
 
@@ -290,12 +291,7 @@ pub(super) fn is_private(url: &str, own: &str) -> bool {
                     .iter()
                     .any(|end| name.ends_with(end))
         }
-        Some(Host::Ipv4(ip)) => {
-            ip.is_private() || ip.is_loopback() || ip.is_link_local() || ip.is_unspecified()
-        }
-        Some(Host::Ipv6(ip)) => {
-            ip.is_loopback() || ip.is_unspecified() || ip.is_unique_local() || ip.is_unicast_link_local()
-        }
+        Some(host) => is_private_address(&host),
         None => false,
     }
 }
@@ -337,16 +333,21 @@ fn is_staging(host: &str) -> bool {
 
 fn trailing_slash(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     let index = page.index();
-    let key = page.key(page.id());
-    let without_canonical = |id| index.canonical(id).is_none();
-    if !page.indexable || page.facts.canonical().is_some() {
-        return None;
-    }
-    let twin = index.same(page.id(), Same::Text).find(|other| {
-        let there = index.key(*other);
-        let differs = there.strip_suffix('/') == Some(key) || key.strip_suffix('/') == Some(there);
-        // reported once, on the page found later
-        differs && *other < page.id() && without_canonical(*other) && index.has(*other, PageFlags::INDEXABLE)
-    })?;
-    Some(json!({"pair": [index.key(twin), key]}))
+    // reported once, on the page found later
+    let mut twins = index
+        .same(page.id(), Same::Text)
+        .filter(|other| *other < page.id());
+    let twin = twins.find(|other| is_slash_twin(page, *other))?;
+    Some(json!({"pair": [index.key(twin), page.key(page.id())]}))
+}
+
+/// Whether another page is the same one with or without the slash at its end, and nothing says which of the two counts.
+pub(super) fn is_slash_twin(page: &Page<'_>, other: UrlId) -> bool {
+    let index = page.index();
+    let (key, there) = (page.key(page.id()), index.key(other));
+    let differs = there.strip_suffix('/') == Some(key) || key.strip_suffix('/') == Some(there);
+    differs
+        && [page.id(), other]
+            .into_iter()
+            .all(|id| index.canonical(id).is_none() && index.has(id, PageFlags::INDEXABLE))
 }

@@ -9,7 +9,9 @@ impl SiteGraph {
     pub fn is_answered(&self, id: UrlId) -> bool {
         match self.state(id) {
             State::Known | State::Blocked => false,
-            State::Failed => self.has(id, PageFlags::NO_HOST),
+            State::Failed => {
+                self.has(id, PageFlags::NO_HOST) && (self.has(id, PageFlags::INTERNAL) || !self.is_cut_off())
+            }
             State::Html | State::Other | State::Redirect => {
                 // these and nonstandard statuses such as 999 refuse bots and say nothing about the page
                 let refused = matches!(self.status(id), Some(401 | 403 | 405 | 406 | 451));

@@ -16,7 +16,7 @@ use searchwright_site::{
     graph::{PageFlags, SiteGraph},
     origin::Origin,
     page::{PageFacts, UrlId},
-    score::{self, Counts, Scores},
+    score::{self, Affected, Counts, Scores},
 };
 use searchwright_store::{
     issues,
@@ -25,10 +25,7 @@ use searchwright_store::{
 use searchwright_text::{folded_hash, hash};
 use tokio::sync::mpsc::Receiver;
 
-use super::{
-    super::impact::{impact_of, weight},
-    finding_spill::{FindingSpill, IssueIds},
-};
+use super::finding_spill::{FindingSpill, IssueIds};
 use crate::jobs::JobError;
 
 /// Returns the stored form of the evidence of a finding. `to_string` of the value would go through the slower formatter of
@@ -42,8 +39,8 @@ pub(in crate::audits) fn evidence(finding: &checks::Finding) -> String {
 pub(super) struct Sums {
     pub(super) scores: Scores,
     totals: AuditTotals,
-    /// Severity and weight of each check that found something.
-    weights: ByCheck<Option<Weighed>>,
+    /// Share of the site that each check concerns.
+    affected: ByCheck<Affected>,
     /// State of every page, by which audits are compared.
     pub(super) marks: Vec<PageState>,
     /// Verdicts of the answers of pages that are not complete HTML.
@@ -74,32 +71,6 @@ impl<T> ByCheck<T> {
     }
 }
 
-/// Severity and weight of all findings of a check.
-#[derive(Clone, Copy)]
-pub(super) struct Weighed {
-    /// Highest severity of its findings.
-    pub(super) severity: Severity,
-    /// Sum of weight times rank over the pages concerned, in units of 1 / [`UNIT`]: an integer, so that the order of pages does
-    /// not change it.
-    sum: u64,
-}
-
-impl Weighed {
-    /// Returns the impact of the issue; see [`impact_of`].
-    pub(super) fn impact(self) -> f64 {
-        impact_of(self.sum as f64 / UNIT)
-    }
-
-    fn add(sums: &mut Option<Self>, other: Self) {
-        let so_far = sums.get_or_insert(Self { sum: 0, ..other });
-        so_far.severity = so_far.severity.max(other.severity);
-        so_far.sum += other.sum;
-    }
-}
-
-/// Weight of 1.0 in the integer sums.
-const UNIT: f64 = (1_u64 << 40) as f64;
-
 impl Sums {
     /// Adds the sums of another thread.
     pub(super) fn merge(&mut self, other: Self) {
@@ -107,10 +78,8 @@ impl Sums {
         self.totals.errors += other.totals.errors;
         self.totals.warnings += other.totals.warnings;
         self.totals.notices += other.totals.notices;
-        for (check, weighed) in other.weights.into_each() {
-            if let Some(weighed) = weighed {
-                Weighed::add(self.weights.get_mut(check), weighed);
-            }
+        for (check, affected) in other.affected.into_each() {
+            self.affected.get_mut(check).merge(affected);
         }
         self.marks.extend(other.marks);
         self.told.extend(other.told);
@@ -123,19 +92,18 @@ impl Sums {
     /// Returns the counts of findings, and of checks that found something.
     pub(super) fn totals(&self) -> AuditTotals {
         AuditTotals {
-            issues: self.weights.0.iter().flatten().count() as u64,
+            issues: self.affected.0.iter().filter(|affected| affected.severity().is_some()).count() as u64,
             ..self.totals
         }
     }
 
-    /// Returns severity and weight of the findings of a check; `None` if it found nothing.
-    pub(super) fn weighed(&self, check: &Check) -> Option<Weighed> {
-        self.weights.0[check.place()]
+    /// Returns the share of the site that the findings of a check concern.
+    pub(super) fn affected(&self, check: &Check) -> Affected {
+        self.affected.0[check.place()]
     }
 
     fn add(&mut self, check: &'static Check, severity: Severity, rank: f64) {
-        let sum = (weight(severity) * rank * UNIT).round() as u64;
-        Weighed::add(self.weights.get_mut(check), Weighed { severity, sum });
+        self.affected.get_mut(check).add(check, severity, rank);
         match severity {
             Severity::Error => self.totals.errors += 1,
             Severity::Warning => self.totals.warnings += 1,
@@ -245,7 +213,7 @@ fn evaluate(
             sums.found.get_mut(check).push(facts.id);
             findings.push(&shared.issues, check, facts.id, id, evidence(&finding))?;
         }
-        if score::is_scored(facts, was_silent) {
+        if score::is_scored(facts, was_silent) && score::counts_apart(index, facts.id) {
             sums.scores.add(&counts);
         }
     }

@@ -98,11 +98,12 @@ impl RowDraft {
                 last_crawled_at: Instant::default(),
             },
             crawled_at: Instant::from_millis(self.crawled_ms),
-            scored: if index.was_silent(self.id) {
-                self.is_scored_if_silent
-            } else {
-                self.is_scored
-            },
+            scored: score::counts_apart(index, self.id)
+                && if index.was_silent(self.id) {
+                    self.is_scored_if_silent
+                } else {
+                    self.is_scored
+                },
             rank: f64::from(index.rank(self.id)),
         }
     }

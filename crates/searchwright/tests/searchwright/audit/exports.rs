@@ -91,10 +91,10 @@ fn an_audit_without_a_server_leaves_nothing_behind() {
         let mut issues = all["issues"].as_array().unwrap().iter();
         issues.find(|issue| issue["checkId"] == check).cloned()
     };
-    assert_eq!(found(&all, "http-4xx").unwrap()["severity"], "error");
+    assert_eq!(found(&all, "http-4xx").unwrap()["severity"], "notice");
     let own = [
         "severity.broken-internal-link=off",
-        "severity.http-4xx=notice",
+        "severity.http-4xx=warning",
         "title-min=1",
     ];
     let own: Vec<&str> = own.iter().flat_map(|said| ["--check", said]).collect();
@@ -104,7 +104,7 @@ fn an_audit_without_a_server_leaves_nothing_behind() {
     }
     assert_eq!(found(&own, "broken-internal-link"), None);
     assert_eq!(found(&own, "title-short"), None);
-    assert_eq!(found(&own, "http-4xx").unwrap()["severity"], "notice");
+    assert_eq!(found(&own, "http-4xx").unwrap()["severity"], "warning");
     run(&["--check", "title-mni=1"]).refuses(2, &["title-mni", "title-min"]);
     run(&["--output", "x"]).refuses(2, &["--format"]);
     run(&["--fail-on", "much"]).refuses(2, &["score<N"]);

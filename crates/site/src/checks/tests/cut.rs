@@ -77,7 +77,15 @@ fn links_that_were_left_out_are_said_to_be() {
 fn truncated_counts_are_lower_bounds() {
     let page = || World::new().page("/p", &"x".repeat(3 << 20));
     let [whole, cut] = [page(), page().cut(Cut::Size)].map(|world| world.findings());
-    for id in ["html-large", "html-over-2mb", "no-compression"] {
+    let large = || World::new().page("/p", &"x".repeat(3 << 19));
+    let large = [large(), large().cut(Cut::Size)].map(|world| evidence(&world.findings(), "html-large"));
+    assert_eq!(
+        large,
+        [json!({"bytes": 3 << 19}), json!({"bytes": 3 << 19, "atLeast": true})].map(Some)
+    );
+    // one size is told once
+    assert_eq!(evidence(&whole, "html-large"), None);
+    for id in ["html-over-2mb", "no-compression"] {
         assert_eq!(evidence(&whole, id), Some(json!({"bytes": 3 << 20})), "{id}");
         let at_least = json!({"bytes": 3 << 20, "atLeast": true});
         assert_eq!(evidence(&cut, id), Some(at_least), "{id}");

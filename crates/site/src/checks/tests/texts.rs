@@ -104,7 +104,7 @@ pub(super) fn cases() -> Vec<Case> {
         // a word of every page is that of the site
         Case {
             id: "cannibalisation",
-            bad: of_one_site(["Blades", "Oil", "Wheels", "Blades"]),
+            bad: of_one_site(["Blades", "Oil", "Wheels", "Blades!"]),
             good: of_one_site(["Blades", "Oil", "Wheels", "Blades and oil"]),
         },
         pair(

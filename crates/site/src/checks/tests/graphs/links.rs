@@ -56,7 +56,39 @@ pub(super) fn duplicates() -> Vec<Case> {
             "<meta name=description content=A>",
             "<meta name=description content=b>",
         ),
-        pair("h1-duplicate", "<h1>a</h1>", "<h1>A </h1>", "<h1>b</h1>"),
+        pair(
+            "h1-duplicate",
+            "<h1>a</h1><p>One.",
+            "<h1>A </h1><p>Two.",
+            "<h1>b</h1><p>Two.",
+        ),
+        // a copy of the whole page is one cause
+        pair(
+            "title-duplicate",
+            "<title>Same</title><p>One.",
+            "<title>Same</title><p>Two.",
+            "<title>Same</title><p>One.",
+        ),
+        pair(
+            "description-duplicate",
+            "<meta name=description content=a><p>One.",
+            "<meta name=description content=a><p>Two.",
+            "<meta name=description content=a><p>One.",
+        ),
+        pair("h1-duplicate", "<h1>a</h1><p>One.", "<h1>a</h1><p>Two.", "<h1>a</h1><p>One."),
+        // and so is a name of two pages
+        pair(
+            "h1-duplicate",
+            "<title>x</title><h1>a</h1><p>One.",
+            "<title>y</title><h1>a</h1><p>Two.",
+            "<title>x</title><h1>a</h1><p>Two.",
+        ),
+        Case {
+            id: "duplicate-exact",
+            bad: World::new().page("/p", TEXT).page("/p/index.html", TEXT),
+            // told as trailing-slash-duplicate
+            good: World::new().page("/p", TEXT).page("/p/", TEXT),
+        },
         pair("duplicate-exact", TEXT, &TEXT.to_uppercase(), "<p>Another text."),
         Case {
             id: "trailing-slash-duplicate",
@@ -245,6 +277,7 @@ pub(super) fn links() -> Vec<Case> {
 
 pub(super) fn external_links() -> Vec<Case> {
     const OTHER: &str = "https://other.example/x";
+    const ELSEWHERE: &str = "https://elsewhere.example/";
     let case = |id, bad: fn(World) -> World, good: fn(World) -> World| {
         let body = format!("<a href={OTHER}>x</a><a href={OTHER}>again</a><a href=/y>y</a>");
         to(id, &body, bad, good)
@@ -264,6 +297,23 @@ pub(super) fn external_links() -> Vec<Case> {
             "broken-external-link",
             |w| w.fails(OTHER, FetchError::Dns),
             |w| w.fails(OTHER, FetchError::Timeout),
+        ),
+        // where no other site responds, the network of the audit is at fault
+        case(
+            "broken-external-link",
+            |w| w.fails(OTHER, FetchError::Dns).answer(ELSEWHERE, 200, &[], ""),
+            |w| w.fails(OTHER, FetchError::Dns).fails(ELSEWHERE, FetchError::Dns),
+        ),
+        case(
+            "external-links-unreachable",
+            |w| w.fails(OTHER, FetchError::Dns).fails(ELSEWHERE, FetchError::Timeout),
+            |w| w.fails(OTHER, FetchError::Dns).answer(ELSEWHERE, 404, &[], ""),
+        ),
+        // one unknown host may be gone, and private addresses are none of other sites
+        case(
+            "external-links-unreachable",
+            |w| w.fails(OTHER, FetchError::Dns).fails(ELSEWHERE, FetchError::Dns),
+            |w| w.fails(OTHER, FetchError::Dns).fails("http://10.0.0.1/", FetchError::Denied),
         ),
         case(
             "broken-external-link",

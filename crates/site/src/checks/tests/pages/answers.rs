@@ -36,6 +36,15 @@ pub(super) fn addresses() -> Vec<Case> {
             bad: World::new().insecure().page("/p", "<p>x"),
             good: World::new().page("/p", "<p>x"),
         },
+        // nobody outside sees what is sent in a private network
+        private("https-missing", World::new().insecure().page("/p", "<p>x")),
+        private(
+            "form-insecure",
+            World::new()
+                .insecure()
+                .page("/p", "<form><input type=password></form>"),
+        ),
+        private("hsts-missing", World::new().page("/", "<p>x")),
         Case {
             id: "form-insecure",
             bad: World::new()
@@ -46,6 +55,12 @@ pub(super) fn addresses() -> Vec<Case> {
                 .page("/p", "<form><input type=text></form>"),
         },
     ]
+}
+
+/// The same site on the internet and in a private network.
+fn private(id: &'static str, bad: World) -> Case {
+    let good = bad.clone().origin(|origin| origin.root = "http://192.168.1.2:8080".into());
+    Case { id, bad, good }
 }
 
 pub(super) fn answers() -> Vec<Case> {
@@ -137,6 +152,7 @@ pub(super) fn answers() -> Vec<Case> {
             bad: file("/p.pdf", "text/plain; charset=utf-8"),
             good: file("/p.pdf", "application/octet-stream"),
         },
+        private("ttfb-slow", slow(801)),
         Case {
             id: "ttfb-slow",
             bad: slow(801),
