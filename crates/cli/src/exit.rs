@@ -20,6 +20,8 @@ pub enum Exit {
     Refused = 4,
     /// A threshold asked for with `--fail-on` was crossed.
     Threshold = 5,
+    /// A recheck has not proven everything fixed.
+    Unproven = 6,
 }
 
 impl From<Exit> for ExitCode {

@@ -2,6 +2,7 @@
 //!
 //! Data goes to stdout, everything else to stderr; [`exit`] documents the exit codes.
 
+pub mod evidence;
 pub mod exit;
 pub mod export;
 pub mod follow;
@@ -11,6 +12,7 @@ pub mod mcp_install;
 pub mod output;
 mod overview;
 pub mod profile;
+mod proof;
 pub mod verbs;
 
 pub use exit::{CliError, Exit};

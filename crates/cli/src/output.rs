@@ -11,8 +11,10 @@ use searchwright_contract::{
 use serde::Deserialize as _;
 use serde_json::Value;
 
-use crate::{exit::CliError, overview};
+use crate::{evidence, exit::CliError, overview};
 
+/// Member whose form depends on the check, shown in words.
+const EVIDENCE: &str = "evidence";
 /// Columns of the lists, as heading and member (or the path to one, as in a JSON Pointer).
 const COLUMNS: &[(&str, &[(&str, &str)])] = &[
     (
@@ -81,7 +83,7 @@ const COLUMNS: &[(&str, &[(&str, &str)])] = &[
         &[
             ("url", "url"),
             ("state", "state"),
-            ("evidence", "evidence"),
+            ("evidence", EVIDENCE),
             ("page", "page_id"),
         ],
     ),
@@ -298,7 +300,11 @@ pub(crate) fn table(columns: &[(&str, &str)], rows: &[Value]) -> Table {
     let heads: Vec<&str> = columns.iter().map(|(heading, _)| *heading).collect();
     let rows = rows.iter().map(|row| {
         let member = |path: &str| row.pointer(&format!("/{path}")).unwrap_or(&Value::Null);
-        columns.iter().map(|(_, path)| cell(member(path))).collect()
+        let columns = columns.iter().map(|(_, path)| match *path {
+            EVIDENCE => plain(&evidence::in_words(member(path))),
+            path => cell(member(path)),
+        });
+        columns.collect()
     });
     cells(&heads, rows)
 }
@@ -339,6 +345,13 @@ fn record(out: &mut impl std::io::Write, value: &Value, depth: usize) -> std::io
     for (name, member) in members {
         let indent = "  ".repeat(depth);
         match member {
+            Value::Object(_) if name == EVIDENCE => {
+                writeln!(
+                    out,
+                    "{indent}{name:width$}  {}",
+                    plain(&evidence::in_words(member))
+                )?;
+            }
             Value::Object(inner) if !inner.is_empty() && name != "allowedActions" => {
                 writeln!(out, "{indent}{name}:")?;
                 record(out, member, depth + 1)?;

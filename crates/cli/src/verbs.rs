@@ -10,6 +10,7 @@ use searchwright_contract::{
     jobs::{Job, JobStatus},
     me::{GetMe, Me},
     operation::{Visitor, input_schema},
+    rechecks::{GetRecheck, Recheck, StartRecheck},
     visit,
 };
 use serde_json::{Map, Value, json};
@@ -20,6 +21,7 @@ use crate::{
     follow::{self, FailOn},
     output,
     profile::Connection,
+    proof,
 };
 
 /// Flags of every command, each with the flag of an operation's member of the same name.
@@ -60,12 +62,13 @@ impl Visitor for Verbs {
             .about(first.trim_end_matches('.').to_owned())
             .long_about(description.clone());
         if O::META.effect.runs() {
-            command = command.arg(
-                Arg::new("wait")
-                    .long("wait")
-                    .action(ArgAction::SetTrue)
-                    .help("Wait until the job has ended; exit with 1 if it failed"),
-            );
+            command = command.arg(Arg::new("wait").long("wait").action(ArgAction::SetTrue).help(
+                if O::META.name == StartRecheck::META.name {
+                    "Wait for its end and say what is fixed; exit with 6 unless everything is proven fixed"
+                } else {
+                    "Wait until the job has ended; exit with 1 if it failed"
+                },
+            ));
         }
         if O::META.name == StartAudit::META.name {
             command = command.arg(
@@ -232,7 +235,19 @@ pub async fn run(
         return wait_for_audit(&client, answer, fail_on, json).await;
     }
     if verb.meta.effect.runs() && matches.get_flag("wait") && !answer["job"].is_null() {
+        if verb.meta.name == StartRecheck::META.name {
+            return wait_for_recheck(&client, &project, answer, json).await;
+        }
         return wait(&client, &verb.meta, &project, answer, json).await;
+    }
+    if verb.meta.name == GetRecheck::META.name && !json {
+        let recheck: Recheck = serde_json::from_value(answer).map_err(failed)?;
+        let titles = proof::titles(&client, &project).await?;
+        proof::write(&mut std::io::stdout().lock(), &recheck, &titles)?;
+        if let Some(cursor) = recheck.next_cursor {
+            eprintln!("more: --cursor {cursor}");
+        }
+        return Ok(Exit::Done);
     }
     output::print(verb.meta.name, &answer, json)?;
     Ok(Exit::Done)
@@ -257,6 +272,35 @@ async fn wait_for_audit(
     }
 }
 
+/// Waits for a recheck and says what it has proven.
+async fn wait_for_recheck(
+    client: &Client,
+    project: &str,
+    mut answer: Value,
+    json: bool,
+) -> Result<Exit, CliError> {
+    if answer["alreadyRunning"] == true {
+        eprintln!("a recheck is running already; following it");
+    }
+    let job: Job = serde_json::from_value(answer["job"].take()).map_err(failed)?;
+    let id = answer["recheck"]["id"].as_str().unwrap_or_default().to_owned();
+    let job = follow::job(client, project, job).await.map_err(|error| {
+        let goes_on = format!("the recheck continues: searchwright rechecks get {id}");
+        let hint = error.hint.clone();
+        error.hint(hint.map_or(goes_on.clone(), |hint| format!("{hint}; {goes_on}")))
+    })?;
+    let recheck = proof::whole(client, project, &id).await?;
+    if json {
+        answer["job"] = serde_json::to_value(&job).map_err(failed)?;
+        answer["recheck"] = serde_json::to_value(&recheck).map_err(failed)?;
+        output::print(StartRecheck::META.name, &answer, json)?;
+    } else {
+        let titles = proof::titles(client, project).await?;
+        proof::write(&mut std::io::stdout().lock(), &recheck, &titles)?;
+    }
+    ended(job).map(|_| proof::exit(&recheck))
+}
+
 /// Waits for the job that an operation has started, and prints it, together with the answer of an import.
 async fn wait(
     client: &Client,
@@ -271,13 +315,18 @@ async fn wait(
         let hint = error.hint.clone();
         error.hint(hint.map_or(goes_on.clone(), |hint| format!("{hint}; {goes_on}")))
     })?;
-    let ended = serde_json::to_value(&job).map_err(failed)?;
+    let shown = serde_json::to_value(&job).map_err(failed)?;
     if meta.effect == Effect::Import {
-        answer["job"] = ended;
+        answer["job"] = shown;
     } else {
-        answer = ended;
+        answer = shown;
     }
     output::print(meta.name, &answer, json)?;
+    ended(job)
+}
+
+/// Exit code of a job that has ended; the error says why it failed.
+fn ended(job: Job) -> Result<Exit, CliError> {
     match (job.status, job.problem) {
         (JobStatus::Succeeded, _) => Ok(Exit::Done),
         (_, Some(problem)) => Err(CliError {

@@ -54,7 +54,7 @@ words! {
 }
 
 operation! {
-    /// Puts a prompt to engines now, and stores their answers. It may cost money: ask a person first.
+    /// Puts a prompt to engines, which may cost money: ask a person first.
     ///
     /// `dryRun` answers with the estimate and starts nothing. An equal call within 60 seconds gets the run that the first one
     /// started. Answers that came before a failure are kept; a question whose answer may have been charged is not repeated.

@@ -112,6 +112,14 @@ impl Credential {
         }
     }
 
+    /// Returns whether it may call operations with this scope, as far as that does not depend on a project.
+    pub fn may(&self, scope: Scope) -> bool {
+        match self {
+            Self::Key(key) => key.permits(scope),
+            Self::Token(token) => is_granted(&token.scopes, scope),
+        }
+    }
+
     /// Returns the problem that an operation with this scope meets in this project, if it is refused.
     pub(crate) fn refusal(&self, project: Option<&ProjectAccess>, scope: Scope) -> Option<Problem> {
         match self {

@@ -3,7 +3,7 @@
 use searchwright_contract::ids::ProjectId;
 use std::fmt::Write as _;
 
-use searchwright_cli::{CliError, Client, output::plain};
+use searchwright_cli::{CliError, Client, evidence::in_words, output::plain};
 use searchwright_contract::{
     audits::Audit,
     issues::{Issue, IssueStatus, ListIssues, ListOccurrences},
@@ -85,7 +85,7 @@ async fn describe(
         cursor: None,
     };
     for occurrence in client.call(&query).await?.data {
-        let mut evidence = occurrence.evidence.to_string();
+        let mut evidence = in_words(&occurrence.evidence);
         if evidence.chars().count() > 160 {
             evidence = evidence.chars().take(160).chain(['…']).collect();
         }

@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, fmt::Write as _};
 use searchwright_contract::issues::Severity;
 
 use super::{Found, Results, VERIFY, shown};
+use crate::evidence::in_words;
 
 /// Pages shown of an issue.
 const PAGES: usize = 50;
@@ -133,7 +134,7 @@ fn issue(page: &mut String, found: &Found) {
         } else {
             url
         };
-        let evidence: String = occurrence.evidence.to_string().chars().take(400).collect();
+        let evidence: String = in_words(&occurrence.evidence).chars().take(400).collect();
         // where not all are equally bad
         let less = (occurrence.severity != issue.severity)
             .then(|| format!("<b class=\"{0}\">{0}</b>", occurrence.severity));

@@ -3,6 +3,7 @@
 use std::{borrow::Cow, io::Write};
 
 use super::{Results, shown};
+use crate::evidence::in_words;
 
 /// Text that no spreadsheet takes for a formula (OWASP ASVS 1.2.10), and no terminal for a control sequence.
 fn harmless(text: &str) -> Cow<'_, str> {
@@ -15,10 +16,17 @@ fn harmless(text: &str) -> Cow<'_, str> {
 }
 
 pub(super) fn write(results: &Results, out: &mut dyn Write) -> std::io::Result<()> {
+    // without it a spreadsheet takes the letters for those of an older encoding
+    out.write_all("\u{feff}".as_bytes())?;
     let mut table = csv::WriterBuilder::new()
         .terminator(csv::Terminator::CRLF)
         .from_writer(out);
-    table.write_record([
+    let io = |error: csv::Error| match error.into_kind() {
+        // a closed pipe is told by its kind
+        csv::ErrorKind::Io(error) => error,
+        other => std::io::Error::other(format!("{other:?}")),
+    };
+    let head = [
         "severity",
         "check",
         "title",
@@ -30,12 +38,13 @@ pub(super) fn write(results: &Results, out: &mut dyn Write) -> std::io::Result<(
         "last_checked_at",
         "issue_id",
         "page_id",
-    ])?;
+    ];
+    table.write_record(head).map_err(io)?;
     for found in &results.issues {
         let issue = &found.issue;
         for occurrence in &found.occurrences {
             let (evidence, checked) = (
-                occurrence.evidence.to_string(),
+                in_words(&occurrence.evidence),
                 occurrence.last_checked_at.to_string(),
             );
             let (issue_id, page_id) = (issue.id.to_string(), occurrence.page_id.to_string());
@@ -52,7 +61,9 @@ pub(super) fn write(results: &Results, out: &mut dyn Write) -> std::io::Result<(
                 &issue_id,
                 &page_id,
             ];
-            table.write_record(row.map(|text| harmless(text).into_owned()))?;
+            table
+                .write_record(row.map(|text| harmless(text).into_owned()))
+                .map_err(io)?;
         }
     }
     table.flush()

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::{Results, VERIFY};
-use crate::follow::unseen;
+use crate::{evidence::in_words, follow::unseen};
 
 const fn level(severity: Severity) -> &'static str {
     match severity {
@@ -66,30 +66,8 @@ fn fingerprint(check: &str, url: &str) -> String {
 /// Returns the title and the evidence as text. Braces and brackets become parentheses, because in messages they are placeholders
 /// and links (SARIF 2.1.0, 3.11.5 and 3.11.6), and evidence has text of the website. The properties hold it unchanged.
 fn message(title: &str, evidence: &Value) -> String {
-    let mut text = format!("{title}. ");
-    write_evidence(evidence, &mut text);
+    let text = format!("{title}. {}", in_words(evidence));
     text.replace(['[', '{'], "(").replace([']', '}'], ")")
-}
-
-fn write_evidence(evidence: &Value, text: &mut String) {
-    match evidence {
-        Value::Object(members) => {
-            for (at, (name, value)) in members.iter().enumerate() {
-                text.push_str(if at == 0 { "" } else { ", " });
-                text.push_str(name);
-                text.push_str(": ");
-                write_evidence(value, text);
-            }
-        }
-        Value::Array(values) => {
-            for (at, value) in values.iter().enumerate() {
-                text.push_str(if at == 0 { "" } else { "; " });
-                write_evidence(value, text);
-            }
-        }
-        Value::String(said) => text.push_str(said),
-        other => text.push_str(&other.to_string()),
-    }
 }
 
 pub(super) fn log(results: &Results) -> Value {
@@ -222,7 +200,7 @@ mod tests {
             json!({ "links": [{ "line": 1 }, null], "title": "[Fix](https://evil.example) {0}", "total": 2 });
         assert_eq!(
             super::message("Missing title tag", &evidence),
-            "Missing title tag. links: line: 1; null, title: (Fix)(https://evil.example) (0), total: 2"
+            "Missing title tag. links: line 1 · none; title: (Fix)(https://evil.example) (0); total: 2"
         );
     }
 }

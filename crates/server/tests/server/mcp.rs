@@ -1,5 +1,7 @@
 //! MCP over HTTP: the same table as tools, in the revision with a handshake and in the one without.
 
+use searchwright_contract::Effect;
+use searchwright_engine::Endpoint;
 use serde_json::{Value, json};
 
 use crate::harness::{Answer, Bench};
@@ -74,6 +76,16 @@ async fn stateless(bench: &Bench, method: &str, name: Option<&str>, mut params: 
         &json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }),
     )
     .await
+}
+
+/// The operations that a key with all scopes sees as tools: all but those that choose among projects.
+fn for_keys(bench: &Bench) -> Vec<&Endpoint> {
+    let choose = ["projects.list", "projects.get"];
+    bench
+        .endpoints()
+        .iter()
+        .filter(|endpoint| !choose.contains(&endpoint.meta.name))
+        .collect()
 }
 
 #[tokio::test]
@@ -221,7 +233,7 @@ async fn without_a_handshake() {
     let tools = stateless(&bench, "tools/list", None, json!({})).await.json();
     assert_eq!(
         tools["result"]["tools"].as_array().unwrap().len(),
-        bench.endpoints().len()
+        for_keys(&bench).len()
     );
     assert_eq!(
         tools["result"]["cacheScope"], "private",
@@ -441,12 +453,89 @@ async fn schemas_are_what_clients_accept() {
     }
 }
 
+/// Every conversation of an agent carries the list: about four characters are a token.
+#[tokio::test]
+async fn the_list_is_short() {
+    let bench = Bench::start().await;
+    let listed = call(&bench, "tools/list", json!({})).await;
+    let size = listed.to_string().chars().count();
+    assert!(size <= 48_000, "{size} characters");
+    let mut texts = std::collections::HashSet::new();
+    for tool in listed["result"]["tools"].as_array().unwrap() {
+        let schema = tool["inputSchema"].to_string();
+        assert!(
+            !schema.contains("examples") && !schema.contains("$ref"),
+            "{tool:#}"
+        );
+        assert!(schema.chars().count() <= 1_400, "{tool:#}");
+        assert!(
+            tool["description"].as_str().unwrap().chars().count() <= 140,
+            "{tool:#}"
+        );
+        assert!(texts.insert(tool["name"].to_string()), "{tool:#}");
+    }
+}
+
+/// A tool that would only be refused is not listed, whatever the credential, and the full schema still checks calls.
+#[tokio::test]
+async fn the_list_has_what_the_credential_may_do() {
+    async fn listed(bench: &Bench, credential: &str) -> Vec<Value> {
+        let bearer = format!("Bearer {credential}");
+        let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
+        let answer = send(bench, &[("authorization", &bearer)], &request).await.json();
+        answer["result"]["tools"].as_array().unwrap().clone()
+    }
+    let bench = Bench::start().await;
+    let names = |tools: &[Value]| -> Vec<String> {
+        tools
+            .iter()
+            .map(|tool| tool["name"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let reader = bench.key_for(bench.project, &["keywords:read"]).await;
+    let few = listed(&bench, &reader).await;
+    let reads = names(&few);
+    assert!(reads.contains(&"me_get".to_owned()) && reads.contains(&"keywords_list".to_owned()));
+    assert!(
+        !reads
+            .iter()
+            .any(|name| name.starts_with("posts_") || name == "keywords_create"),
+        "{reads:?}"
+    );
+    let writer = bench.key_for(bench.project, &["keywords:write"]).await;
+    let writes = names(&listed(&bench, &writer).await);
+    assert!(writes.contains(&"keywords_list".to_owned()) && writes.contains(&"keywords_create".to_owned()));
+    for tool in &few {
+        let takes = &tool["inputSchema"]["properties"];
+        assert!(
+            takes.get("projectId").is_none(),
+            "{tool:#}: a key has one project"
+        );
+    }
+    let faulty = tool(
+        &bench,
+        "keywords_create",
+        json!({ "keyword": "x".repeat(201), "searchVolume": "many" }),
+    )
+    .await;
+    let problem: Value = serde_json::from_str(faulty["content"][0]["text"].as_str().unwrap()).unwrap();
+    let pointers: Vec<&Value> = problem["errors"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|fault| &fault["pointer"])
+        .collect();
+    assert_eq!(pointers, [&json!("/keyword"), &json!("/searchVolume")]);
+}
+
 #[tokio::test]
 async fn the_tools() {
     let bench = Bench::start().await;
     let listed = call(&bench, "tools/list", json!({})).await;
     let mut tools = listed["result"]["tools"].clone();
-    for (tool, endpoint) in tools.as_array_mut().unwrap().iter_mut().zip(bench.endpoints()) {
+    let endpoints = for_keys(&bench);
+    assert_eq!(tools.as_array().unwrap().len(), endpoints.len());
+    for (tool, endpoint) in tools.as_array_mut().unwrap().iter_mut().zip(endpoints) {
         let annotations = &tool["annotations"];
         for hint in [
             "readOnlyHint",
@@ -463,8 +552,13 @@ async fn the_tools() {
         assert_eq!(tool["name"], endpoint.meta.name.replace('.', "_"));
         assert_eq!(tool["inputSchema"]["type"], "object");
         assert!(!tool["description"].as_str().unwrap().is_empty());
-        // What tools answer is in openapi.json already.
-        tool.as_object_mut().unwrap().shift_remove("outputSchema");
+        // It is short by design: what tools answer is in openapi.json.
+        let answer = tool.as_object_mut().unwrap().shift_remove("outputSchema");
+        assert_eq!(answer.is_some(), endpoint.meta.effect != Effect::Delete);
+        assert_eq!(
+            answer.unwrap_or(json!({ "type": "object" })),
+            json!({ "type": "object" })
+        );
     }
     insta::assert_json_snapshot!(tools);
 }

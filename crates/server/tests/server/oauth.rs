@@ -961,6 +961,34 @@ async fn missing_scope_at_mcp_is_a_challenge(database: &str) {
     let few = agent
         .tokens(&[("resource", &mcp), ("scope", "projects:read")])
         .await;
+    let listed = bench
+        .http
+        .post(&mcp)
+        .header(
+            "authorization",
+            format!("Bearer {}", few["access_token"].as_str().unwrap()),
+        )
+        .header("accept", "application/json, text/event-stream")
+        .header("content-type", "application/json")
+        .body(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#)
+        .send()
+        .await
+        .unwrap();
+    let listed: Value = serde_json::from_slice(&listed.bytes().await.unwrap()).unwrap();
+    let tools = listed["result"]["tools"].as_array().unwrap();
+    let takes = |name: &str| {
+        tools
+            .iter()
+            .find(|tool| tool["name"] == name)
+            .map(|tool| &tool["inputSchema"])
+    };
+    assert!(takes("keywords_create").is_none() && takes("projects_list").is_some());
+    assert!(takes("project_get").is_none(), "always refused to a token");
+    assert_eq!(
+        takes("jobs_get").unwrap()["required"],
+        json!(["projectId", "jobId"]),
+        "a token has several projects"
+    );
     let refused = ask(&few["access_token"], "keywords_create").await;
     assert_eq!(refused.status(), 403);
     let challenge = refused.headers()["www-authenticate"].to_str().unwrap().to_owned();

@@ -3,6 +3,7 @@
 mod exports;
 mod faults;
 mod hostile;
+mod rechecks;
 mod refused;
 pub mod website;
 
