@@ -8,9 +8,12 @@ mod brand;
 mod filters;
 mod patterns;
 mod profile;
+mod rules;
 mod site;
 #[cfg(test)]
 mod tests;
+mod topics;
+mod usage;
 mod yake;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -155,7 +158,8 @@ pub struct Idea {
     pub evidence: Vec<Evidence>,
     /// Search intent.
     pub intent: Verdict,
-    /// Likeness to the profile of the site, 0 to 1; `None` without pages.
+    /// Mean of the likeness to the profile of the site and of the place among the ideas of its source, 0 to 1; `None` without
+    /// pages.
     pub relevance: Option<f64>,
     /// Worth by what is known so far, 0 to 100; see [`score::score`].
     pub score: Option<f64>,
@@ -182,6 +186,8 @@ struct Draft {
     /// A question of the brand data is taken as it is, however long.
     verbatim: bool,
     figures: Figures,
+    /// Place among the ideas of its source: 1 for the best, falling to 0.
+    standing: f64,
 }
 
 impl Draft {
@@ -196,7 +202,15 @@ impl Draft {
             one_word: false,
             verbatim: false,
             figures: Figures::default(),
+            standing: 0.0,
         }
+    }
+
+    /// Whether it is the same idea as one that differs from it in inflection or a number only: products and keywords with
+    /// figures of their own are not.
+    fn may_merge(&self) -> bool {
+        let named = self.evidence.iter().any(|e| e.source == Source::BrandData);
+        !named && self.figures == Figures::default()
     }
 
     fn offered(offer: &Offer<'_>) -> Self {
@@ -217,18 +231,20 @@ pub fn ideas(material: &Material<'_>) -> Ideas {
     let lexicon = Lexicon::for_language(material.language);
     let competitors = material.brand.competitors.iter().flatten().copied();
     let brands = Brands::new(material.brand.names.iter().copied(), competitors);
-    let filters = filters::Filters::new(material, &brands);
     let patterns = patterns::find(material.language);
     let mut out = Ideas::default();
     let profile =
         profile::Profile::from_pages(&material.pages, material.language, &lexicon, &mut out.rejected);
 
+    let usage = usage::Usage::from_pages(&material.pages, material.language, &lexicon);
+    let topics = topics::Topics::new(material.language, &lexicon, &usage);
+    let filters = filters::Filters::new(material, &brands, &topics, &lexicon);
     // each source offers its best first
     let mut offers = vec![
-        site::own_pages(material, &lexicon, &mut out.rejected),
+        site::own_pages(material, &topics, &lexicon, &mut out.rejected),
         brand::draft_ideas(&material.brand, patterns),
-        site::gaps(material, &profile, &brands, &lexicon, &mut out.rejected),
-        site::sitemap(&material.sitemap),
+        site::gaps(material, &topics, &profile, &brands, &lexicon, &mut out.rejected),
+        site::sitemap(material, &topics, &mut out.rejected),
         brand::questions(material, patterns),
     ];
     let mut accounts: BTreeMap<&str, Vec<Draft>> = BTreeMap::new();
@@ -243,12 +259,19 @@ pub fn ideas(material: &Material<'_>) -> Ideas {
     };
     for offer in &mut offers {
         offer.retain(wanted);
+        for (place, draft) in offer.iter_mut().enumerate() {
+            draft.standing = 1.0 - place.min(MAX_IDEAS) as f64 / MAX_IDEAS as f64;
+        }
     }
     let mut drafts: Vec<(String, Draft)> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
+    let mut inflected: HashMap<String, usize> = HashMap::new();
     for draft in in_turn(offers) {
         let normalized = normalize(&draft.keyword);
-        if let Some(known) = places.get(&normalized) {
+        let key = lexicon.inflection_key(&normalized);
+        let same = places.get(&normalized);
+        let merges = draft.may_merge();
+        if let Some(known) = same.or_else(|| inflected.get(&key).filter(|_| merges)) {
             let known = &mut drafts[*known].1;
             known.figures = known.figures.or(draft.figures);
             let evidence = &mut known.evidence;
@@ -261,6 +284,7 @@ pub fn ideas(material: &Material<'_>) -> Ideas {
             Some(reason) => *out.rejected.entry(reason).or_default() += 1,
             None => {
                 places.insert(normalized.clone(), drafts.len());
+                inflected.entry(key).or_insert(drafts.len());
                 drafts.push((normalized, draft));
             }
         }
@@ -273,7 +297,9 @@ pub fn ideas(material: &Material<'_>) -> Ideas {
         .chain(variants);
     for (normalized, mut draft, variant_of) in all.take(most) {
         let intent = intent::classify(&normalized, material.language, &brands);
+        // a word that is on many pages is no topic yet: what its source is about counts as much
         let relevance = profile.relevance(&normalized, &lexicon);
+        let relevance = relevance.map(|likeness| f64::midpoint(likeness, draft.standing));
         let parts = Parts {
             relevance,
             volume: draft.figures.volume,
@@ -293,7 +319,12 @@ pub fn ideas(material: &Material<'_>) -> Ideas {
     }
     // stable, so of equals those that their source put first stay first
     let score = |idea: &Idea| idea.score.unwrap_or_default();
-    out.ideas.sort_by(|a, b| score(b).total_cmp(&score(a)));
+    let is_variant = |idea: &Idea| idea.variant_of.is_some();
+    out.ideas.sort_by(|a, b| {
+        is_variant(a)
+            .cmp(&is_variant(b))
+            .then(score(b).total_cmp(&score(a)))
+    });
     out
 }
 

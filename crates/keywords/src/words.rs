@@ -21,11 +21,11 @@ pub(crate) fn fold_accents(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.nfd().filter(|c| !is_combining_mark(*c)).nfc().collect())
 }
 
-/// A year from 1900 to 2099.
-pub(crate) fn is_year(token: &str) -> bool {
-    token.len() == 4
-        && (token.starts_with("19") || token.starts_with("20"))
-        && token.bytes().all(|b| b.is_ascii_digit())
+/// A year, or the number of a version: `2026`, `3`, `3.11`, `v2`.
+fn is_version(token: &str) -> bool {
+    let number = token.strip_prefix('v').unwrap_or(token);
+    number.starts_with(|c: char| c.is_ascii_digit())
+        && number.bytes().all(|b| b.is_ascii_digit() || b == b'.')
 }
 
 /// Stop words and the Snowball stemmer of one language; both empty where none are known.
@@ -94,26 +94,43 @@ impl Lexicon {
         stems
     }
 
-    /// Equal for two keywords that differ in word order, inflection or year only.
+    /// Equal for two keywords that differ in word order, inflection, or the number of a year or version only.
     pub fn variant_key(&self, normalized: &str) -> String {
-        let mut stems: Vec<_> = tokens(normalized)
-            .filter(|t| !is_year(t))
-            .map(|t| self.stem(t))
-            .collect();
+        let mut stems = self.stems_in_order(normalized);
         stems.sort_unstable();
         stems.join(" ")
+    }
+
+    /// Equal for two keywords that differ in inflection or the number of a year or version only.
+    pub fn inflection_key(&self, normalized: &str) -> String {
+        self.stems_in_order(normalized).join(" ")
+    }
+
+    /// The stems of a keyword without numbers; with them when it has nothing else.
+    fn stems_in_order<'a>(&self, normalized: &'a str) -> Vec<Cow<'a, str>> {
+        let named = tokens(normalized).filter(|token| !is_version(token));
+        let stems: Vec<_> = named.map(|token| self.stem(token)).collect();
+        if stems.is_empty() {
+            return tokens(normalized).map(|token| self.stem(token)).collect();
+        }
+        stems
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Lexicon, fold_accents, is_year, primary};
+    use super::{Lexicon, fold_accents, is_version, primary};
 
     #[test]
     fn variants_differ_in_order_plural_and_year() {
         let en = Lexicon::for_language("en-GB");
         let key = en.variant_key("standing desk");
-        for same in ["standing desks", "desk standing", "standing desks 2026"] {
+        for same in [
+            "standing desks",
+            "desk standing",
+            "standing desks 2026",
+            "standing desk 3.1",
+        ] {
             assert_eq!(en.variant_key(same), key, "{same}");
         }
         for other in ["standing desk mat", "how to stand at a desk", "desk"] {
@@ -156,6 +173,11 @@ mod tests {
         assert_eq!(primary("pt-BR"), "pt");
         assert_eq!(fold_accents("qué es"), "que es");
         assert_eq!(fold_accents("Größe"), "Große");
-        assert!(is_year("2026") && !is_year("2126") && !is_year("20a6"));
+        for number in ["2026", "3", "3.11", "v2", "2.4.57"] {
+            assert!(is_version(number), "{number}");
+        }
+        for name in ["v", "20a6", "mp3", "3d", "vim"] {
+            assert!(!is_version(name), "{name}");
+        }
     }
 }

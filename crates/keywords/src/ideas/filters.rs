@@ -4,13 +4,13 @@ use std::collections::HashSet;
 
 use searchwright_contract::keywords::Intent;
 
-use super::{Draft, Material, normalized_set, patterns};
+use super::{Draft, Material, normalized_set, patterns, topics::Topics};
 use crate::{
     import::MAX_KEYWORD,
     intent,
     intent::{Brands, Owner},
-    normalize,
-    words::tokens,
+    normalize, titles,
+    words::{Lexicon, tokens},
 };
 
 /// Reason why a draft gave no idea.
@@ -26,6 +26,10 @@ pub enum Rejected {
     Blocked,
     /// A phrase that every site has.
     Generic,
+    /// A part of a sentence, a name of a file or a part of a page.
+    NoTopic,
+    /// A page of the project has it as its title or main heading.
+    Covered,
     /// Leads to the project itself.
     OwnNavigational,
     /// The project has it already.
@@ -47,6 +51,8 @@ impl Rejected {
             Self::Personal => "personal",
             Self::Blocked => "blocked",
             Self::Generic => "generic",
+            Self::NoTopic => "no_topic",
+            Self::Covered => "covered",
             Self::OwnNavigational => "own_navigational",
             Self::Known => "known",
             Self::OtherLanguage => "other_language",
@@ -60,17 +66,36 @@ impl Rejected {
 pub(super) struct Filters<'a> {
     language: &'a str,
     brands: &'a Brands,
+    lexicon: &'a Lexicon,
     generic: HashSet<String>,
+    /// Topics of the own pages, as variants are compared.
+    covered: HashSet<String>,
     known: HashSet<String>,
     blocked: Vec<Vec<String>>,
 }
 
 impl<'a> Filters<'a> {
-    pub fn new(material: &Material<'a>, brands: &'a Brands) -> Self {
+    pub fn new(
+        material: &Material<'a>,
+        brands: &'a Brands,
+        topics: &Topics<'_>,
+        lexicon: &'a Lexicon,
+    ) -> Self {
+        let names = material
+            .pages
+            .iter()
+            .flat_map(|page| page.title.iter().chain(&page.h1s));
+        let names = names.flat_map(|name| titles::parts(name).into_iter().chain([*name]));
+        let covered = names.flat_map(|name| {
+            let keys = [name, &topics.name(name)].map(|name| lexicon.variant_key(&normalize(name)));
+            keys.into_iter().filter(|key| !key.is_empty())
+        });
         let words = |text: &&str| -> Vec<String> { tokens(&normalize(text)).map(str::to_owned).collect() };
         Self {
             language: material.language,
             brands,
+            lexicon,
+            covered: covered.collect(),
             generic: normalized_set(&patterns::find(material.language).generic),
             known: normalized_set(&material.known),
             blocked: material
@@ -106,6 +131,9 @@ impl<'a> Filters<'a> {
         }
         if self.known.contains(normalized) {
             return Some(Rejected::Known);
+        }
+        if self.covered.contains(&self.lexicon.variant_key(normalized)) {
+            return Some(Rejected::Covered);
         }
         let own = self.brands.owner(normalized) == Some(Owner::Own);
         if own && intent::classify(normalized, self.language, self.brands).intent == Intent::Navigational {

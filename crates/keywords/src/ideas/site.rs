@@ -8,6 +8,7 @@ use super::{
     Draft, Evidence, Figures, MAX_EVIDENCE, Material, Page, Source,
     filters::Rejected,
     profile::{Profile, is_in},
+    topics::{Place, Topics},
     yake,
 };
 use crate::{intent::Brands, normalize, titles, words::Lexicon};
@@ -31,10 +32,11 @@ struct Found {
     evidence: Vec<Evidence>,
 }
 
-/// Phrases of own pages: of each the best of its text by YAKE and its titles, headings and links,
+/// Topics of own pages: of each the best phrases of its text by YAKE and its titles, headings and links,
 /// joined over all pages by rank, and weighted by how few pages have them.
 pub(super) fn own_pages(
     material: &Material<'_>,
+    topics: &Topics<'_>,
     lexicon: &Lexicon,
     rejected: &mut BTreeMap<Rejected, usize>,
 ) -> Vec<Draft> {
@@ -46,15 +48,20 @@ pub(super) fn own_pages(
         }
         count += 1;
         let mut weights: HashMap<String, (f64, String, String)> = HashMap::new();
-        let mut offer = |text: String, weight: f64, detail: String| {
-            let entry = weights.entry(normalize(&text)).or_default();
+        let mut others = 0;
+        let mut offer = |text: &str, place: Place, weight: f64, detail: String| {
+            let Some(topic) = topics.find(text, place) else {
+                others += 1;
+                return;
+            };
+            let entry = weights.entry(normalize(&topic)).or_default();
             if weight > entry.0 {
-                *entry = (weight, text, detail);
+                *entry = (weight, topic, detail);
             }
         };
         let emphasised = emphasised(page);
         for (kind, text) in &emphasised {
-            offer((*text).to_owned(), EMPHASIS / (FUSION + 1.0), (*kind).to_owned());
+            offer(text, Place::Named, EMPHASIS / (FUSION + 1.0), (*kind).to_owned());
         }
         let titles: Vec<String> = emphasised.iter().map(|(_, text)| padded(text)).collect();
         for (rank, phrase) in yake::phrases(page.text, lexicon, PER_PAGE)
@@ -64,15 +71,13 @@ pub(super) fn own_pages(
             let stressed = titles.iter().any(|title| title.contains(&padded(&phrase.text)));
             let factor = if stressed { EMPHASIS } else { 1.0 };
             let detail = format!("text, YAKE {:.4}", phrase.score);
-            offer(phrase.text, factor / (FUSION + 1.0 + rank as f64), detail);
+            let weight = factor / (FUSION + 1.0 + rank as f64);
+            offer(&phrase.text, Place::Text, weight, detail);
         }
         for heading in &page.headings {
-            offer(
-                titles::bare(heading).to_owned(),
-                1.0 / (FUSION + 1.0),
-                "heading".to_owned(),
-            );
+            offer(heading, Place::Named, 1.0 / (FUSION + 1.0), "heading".to_owned());
         }
+        *rejected.entry(Rejected::NoTopic).or_default() += others;
         for (normalized, (weight, written, detail)) in weights {
             let found = all.entry(normalized).or_default();
             found.weight += weight;
@@ -96,7 +101,8 @@ pub(super) fn own_pages(
             continue;
         }
         let idf = (1.0 + count as f64 / found.pages as f64).ln();
-        ranked.push((found.weight * idf, normalized, found));
+        let firm = 1.0 + f64::from(topics.alone(&found.written)).ln_1p();
+        ranked.push((found.weight * idf * firm, normalized, found));
     }
     ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
     ranked
@@ -107,6 +113,7 @@ pub(super) fn own_pages(
             one_word: false,
             verbatim: false,
             figures: Figures::default(),
+            standing: 0.0,
         })
         .collect()
 }
@@ -115,6 +122,7 @@ pub(super) fn own_pages(
 /// lead to the competitor.
 pub(super) fn gaps(
     material: &Material<'_>,
+    topics: &Topics<'_>,
     profile: &Profile,
     brands: &Brands,
     lexicon: &Lexicon,
@@ -138,12 +146,16 @@ pub(super) fn gaps(
             .map(|(kind, text)| (normalize(text), (kind, text)))
             .collect();
         for (normalized, (kind, text)) in on_page {
+            let Some(topic) = topics.find(text, Place::Named) else {
+                *rejected.entry(Rejected::NoTopic).or_default() += 1;
+                continue;
+            };
             if brands.owner(text).is_some() || profile.has(&normalized, lexicon) {
                 *rejected.entry(Rejected::NoGap).or_default() += 1;
                 continue;
             }
-            *counts.entry(normalized).or_default() += 1;
-            drafts.push(Draft::new(text, Source::CompetitorPage, page.url, kind));
+            *counts.entry(normalize(&topic)).or_default() += 1;
+            drafts.push(Draft::new(topic, Source::CompetitorPage, page.url, kind));
         }
     }
     // what several pages are about comes first
@@ -168,16 +180,40 @@ fn padded(text: &str) -> String {
     format!(" {} ", normalize(text))
 }
 
-/// The words of the addresses of a sitemap, those of its directories too.
-pub(super) fn sitemap(addresses: &[&str]) -> Vec<Draft> {
+/// The words of the addresses of a sitemap, those of its directories too. A page that was read is about the words of its
+/// address.
+pub(super) fn sitemap(
+    material: &Material<'_>,
+    topics: &Topics<'_>,
+    rejected: &mut BTreeMap<Rejected, usize>,
+) -> Vec<Draft> {
+    let read: HashSet<&str> = material
+        .pages
+        .iter()
+        .map(|page| page.url.trim_end_matches('/'))
+        .collect();
     let mut seen = HashSet::new();
     let mut drafts = Vec::new();
-    for address in addresses {
+    for address in &material.sitemap {
         let Ok(url) = Url::parse(address) else { continue };
-        for segment in url.path_segments().into_iter().flatten() {
+        let segments: Vec<&str> = url
+            .path_segments()
+            .into_iter()
+            .flatten()
+            .filter(|part| !part.is_empty())
+            .collect();
+        for (at, segment) in segments.iter().enumerate() {
             let words = slug(segment);
-            if words.contains(' ') && seen.insert(words.clone()) {
-                drafts.push(Draft::new(words, Source::Sitemap, address, segment));
+            if !words.contains(' ') || !seen.insert(words.clone()) {
+                continue;
+            }
+            if at + 1 == segments.len() && read.contains(address.trim_end_matches('/')) {
+                *rejected.entry(Rejected::Covered).or_default() += 1;
+                continue;
+            }
+            match topics.find(&words, Place::Named) {
+                Some(topic) => drafts.push(Draft::new(topic, Source::Sitemap, address, *segment)),
+                None => *rejected.entry(Rejected::NoTopic).or_default() += 1,
             }
         }
     }

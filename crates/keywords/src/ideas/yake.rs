@@ -228,7 +228,7 @@ impl Text {
 
 /// Words and punctuation of a sentence. Parts joined by hyphens are one word; what an apostrophe adds
 /// behind a word (`we'll`, `maker's`) is dropped, what it joins before one (`l'eau`) stands alone.
-fn tokens(sentence: &str) -> Vec<&str> {
+pub(super) fn tokens(sentence: &str) -> Vec<&str> {
     let bounds: Vec<(usize, &str)> = sentence.split_word_bound_indices().collect();
     let is_word = |at: usize| {
         bounds
