@@ -7,10 +7,17 @@ use std::{
 };
 
 use searchwright_contract::Clock;
-use searchwright_store::Db;
+use searchwright_store::{
+    Db, Error,
+    seal::{self, Keyring},
+};
 use serde::Serialize;
 
-use crate::{Settings, config::make_data_dir, open};
+use crate::{
+    Settings,
+    config::make_data_dir,
+    open::{self, OpenError, sealing_key},
+};
 
 /// One thing looked at.
 #[derive(Clone, Debug, Serialize)]
@@ -136,8 +143,42 @@ async fn database(settings: &Settings) -> Vec<Finding> {
             "run `searchwright migrate`, or start the server, which does it by itself",
         ),
     });
+    if findings.iter().all(|finding| finding.ok) {
+        findings.push(sealing(settings, &db).await);
+    }
     db.close().await;
     findings
+}
+
+/// The key that secrets are sealed with, against the database: without it they are lost, and the server does not start.
+async fn sealing(settings: &Settings, db: &Db) -> Finding {
+    let path = sealing_key::path(&settings.data_dir);
+    let looked = async {
+        let mut tx = db.read().await?;
+        let is_sealed = seal::is_sealed(&mut tx).await?;
+        let Some(keys) = sealing_key::find(&settings.data_dir)? else {
+            return match is_sealed {
+                true => Err(OpenError::NoSealingKey(path.clone())),
+                false => Ok(format!("{} is made with the first start", path.display())),
+            };
+        };
+        match Keyring::new(keys)?.check_canary(&mut tx).await {
+            Ok(_) => Ok(format!("{} opens the secrets of the database", path.display())),
+            Err(Error::Seal(_)) => Err(OpenError::OtherSealingKey(path.clone())),
+            Err(error) => Err(error.into()),
+        }
+    };
+    match looked.await {
+        Ok(detail) => good("sealing_key", detail),
+        Err(error) => bad(
+            "sealing_key",
+            error.to_string(),
+            format!(
+                "restore {} from the backup of keys that belongs to this database",
+                path.display()
+            ),
+        ),
+    }
 }
 
 fn clock() -> Finding {

@@ -15,7 +15,10 @@ use searchwright_contract::Clock;
 use searchwright_engine::{Engine, Failure};
 use searchwright_outbound::Outbound;
 use searchwright_people::People;
-use searchwright_store::{Db, Error, Settings as StoreSettings, seal::Keyring};
+use searchwright_store::{
+    Db, Error, Settings as StoreSettings,
+    seal::{self, Keyring},
+};
 
 use crate::config::{ConfigError, Settings, make_data_dir};
 
@@ -37,6 +40,12 @@ pub enum OpenError {
     /// A file of the data folder.
     #[error("{0}: {1}")]
     File(String, std::io::Error),
+    /// The file of keys is missing that the secrets in the database are sealed with.
+    #[error("{} is missing: the secrets in the database were sealed with it; put it back from where it is kept, beside the database", .0.display())]
+    NoSealingKey(PathBuf),
+    /// The file of keys belongs to another database.
+    #[error("{} is not the sealing key this database was made with; put the right one back from where it is kept", .0.display())]
+    OtherSealingKey(PathBuf),
     /// Another server uses the data folder.
     #[error("{0} is in use by another searchwright server; stop it, or give this one another --data-dir")]
     InUse(String),
@@ -95,8 +104,19 @@ pub async fn open_with(settings: &Settings, clock: Clock) -> Result<Installation
     } else {
         db.check_schema().await?;
     }
-    let keyring = Arc::new(Keyring::new(sealing_key::keys(&settings.data_dir)?)?);
-    if !keyring.check_canary(&mut db.read().await?).await? {
+    // Beside a database that has another key none is made: it would hide what is missing.
+    let is_sealed = seal::is_sealed(&mut db.read().await?).await?;
+    let keys = match sealing_key::find(&settings.data_dir)? {
+        None if is_sealed => return Err(OpenError::NoSealingKey(sealing_key::path(&settings.data_dir))),
+        _ => sealing_key::keys(&settings.data_dir)?,
+    };
+    let keyring = Arc::new(Keyring::new(keys)?);
+    let checked = keyring.check_canary(&mut db.read().await?).await;
+    let is_known = checked.map_err(|error| match error {
+        Error::Seal(_) => OpenError::OtherSealingKey(sealing_key::path(&settings.data_dir)),
+        error => error.into(),
+    })?;
+    if !is_known {
         let fresh = keyring.clone();
         db.write(move |tx| Box::pin(async move { fresh.write_canary(tx).await }))
             .await?;

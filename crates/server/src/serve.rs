@@ -106,6 +106,12 @@ pub async fn start_with(mut settings: Settings, clock: Clock) -> Result<Server, 
     settings.check_transport()?;
     if settings.is_insecure() {
         tracing::warn!(public_url = %settings.public_url, "people are served over plain http: their passwords can be read on the way; MCP and OAuth are off");
+    } else if !settings.public_url.starts_with("https://") {
+        for (flag, address) in [("listen", addresses.api), ("mcp_listen", addresses.mcp)] {
+            if !address.ip().is_loopback() {
+                tracing::warn!(%address, "{flag} is open to other machines without TLS: what they send can be read on the way; listen on 127.0.0.1, or put a proxy with TLS in front and set PUBLIC_URL to its https address");
+            }
+        }
     }
     people.set_accounts(settings.accounts()?);
     if let Some(ownership) = &ownership {

@@ -143,6 +143,11 @@ impl Keyring {
     }
 }
 
+/// Returns whether secrets of the database were sealed with a key already.
+pub async fn is_sealed(tx: &mut Tx) -> Result<bool> {
+    Ok(admin::get_meta(tx, CANARY).await?.is_some())
+}
+
 #[cfg(test)]
 mod tests {
     use uuid::Uuid;

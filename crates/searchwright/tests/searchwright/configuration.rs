@@ -111,6 +111,43 @@ fn a_server_that_runs_is_no_fault() {
     );
 }
 
+/// A database that is restored without its key, or beside another: the doctor says so, and no new key hides it.
+#[test]
+fn a_sealing_key_that_is_not_there_is_named() {
+    let user = User::new()
+        .with("SEARCHWRIGHT_LISTEN", "127.0.0.1:0")
+        .with("SEARCHWRIGHT_MCP_LISTEN", "127.0.0.1:0");
+    user.project("example.com");
+    let path = user.path("data").join("sealing.key");
+    let kept = std::fs::read(&path).unwrap();
+    let is_named = |what: &str| {
+        let ill = user.run(&["doctor"]);
+        assert!(ill.code == 1 && ill.out.contains("FAIL sealing_key"), "{ill:?}");
+        assert!(ill.out.contains(what) && ill.out.contains("restore"), "{ill:?}");
+        let refused = user.run(&["serve"]);
+        assert!(
+            refused.code != 0 && refused.err.contains(what) && refused.err.contains("sealing.key"),
+            "{refused:?}"
+        );
+    };
+    std::fs::remove_file(&path).unwrap();
+    is_named("is missing");
+    assert!(
+        !path.exists(),
+        "no new key is made beside a database that has one"
+    );
+    std::fs::write(&path, [7; 32]).unwrap();
+    is_named("is not the sealing key");
+    std::fs::write(&path, "nonsense").unwrap();
+    is_named("is no file of sealing keys");
+    std::fs::write(&path, kept).unwrap();
+    let healthy = user.run(&["doctor"]);
+    assert!(
+        healthy.code == 0 && healthy.out.contains("sealing_key"),
+        "{healthy:?}"
+    );
+}
+
 #[test]
 fn the_doctor_finds_what_is_wrong() {
     let user = User::new()

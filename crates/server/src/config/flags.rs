@@ -100,7 +100,9 @@ impl Settings {
         if let Some(path) = &flags.config {
             let text =
                 std::fs::read_to_string(path).map_err(|e| ConfigError(format!("{}: {e}", path.display())))?;
+            // editors of Windows put a byte order mark in front
             let file: Table = text
+                .trim_start_matches('\u{feff}')
                 .parse()
                 .map_err(|e| ConfigError(format!("{}: {e}", path.display())))?;
             overlay(&mut merged, file, "")?;

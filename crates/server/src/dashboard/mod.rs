@@ -6,6 +6,7 @@ mod approvals;
 mod autopilot;
 mod connect;
 mod device;
+mod front;
 mod invitations;
 mod members;
 pub(crate) mod page;
@@ -18,7 +19,6 @@ use std::sync::Arc;
 
 use axum::{
     Router, middleware,
-    response::Redirect,
     routing::{get, post},
 };
 
@@ -27,7 +27,7 @@ use crate::app::App;
 /// The pages.
 pub(crate) fn routes(app: &App) -> Router<Arc<App>> {
     let routes = Router::new()
-        .route("/", get(|| async { Redirect::to("/account") }))
+        .route("/", get(front::show))
         .route("/assets/{name}", get(page::asset))
         .route("/login", get(sign_in::show).post(sign_in::submit))
         .route("/login/done", get(sign_in::done))

@@ -19,7 +19,7 @@ use super::{Installation, OpenError};
 /// A key with its number.
 pub type Numbered = (u8, [u8; 32]);
 
-fn path(folder: &Path) -> PathBuf {
+pub(crate) fn path(folder: &Path) -> PathBuf {
     folder.join("sealing.key")
 }
 
@@ -33,8 +33,24 @@ fn random() -> std::io::Result<[u8; 32]> {
     Ok(key)
 }
 
+/// The keys of a folder, if it has any; makes none.
+pub fn find(folder: &Path) -> Result<Option<Vec<Numbered>>, OpenError> {
+    let path = path(folder);
+    let mut bytes = Vec::new();
+    match File::open(&path).and_then(|file| file.take(64 << 10).read_to_end(&mut bytes)) {
+        Ok(_) => read(&bytes)
+            .map(Some)
+            .ok_or_else(|| failed(&path, std::io::Error::other("is no file of sealing keys"))),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(failed(&path, e)),
+    }
+}
+
 /// The keys of a folder; one is made on first use.
 pub fn keys(folder: &Path) -> Result<Vec<Numbered>, OpenError> {
+    if let Some(keys) = find(folder)? {
+        return Ok(keys);
+    }
     let path = path(folder);
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -49,13 +65,8 @@ pub fn keys(folder: &Path) -> Result<Vec<Numbered>, OpenError> {
                 .map_err(failed)?;
             Ok(vec![(1, key)])
         }
-        Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {
-            let mut bytes = Vec::new();
-            File::open(&path)
-                .and_then(|file| file.take(64 << 10).read_to_end(&mut bytes))
-                .map_err(failed)?;
-            read(&bytes).ok_or_else(|| failed(std::io::Error::other("is no file of sealing keys")))
-        }
+        // another process was first
+        Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => find(folder)?.ok_or_else(|| failed(e)),
         Err(e) => Err(failed(e)),
     }
 }

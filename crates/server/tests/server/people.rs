@@ -13,11 +13,32 @@ pub const PASSWORD: &str = "correct horse battery staple 7";
 on_both!(
     first_account_is_set_up_by_a_link_that_works_once,
     person_signs_in_and_out,
+    front_page_says_what_this_is,
     wrong_passwords_are_limited_after_a_restart_too,
     clients_behind_a_proxy_are_told_apart,
     sessions_end_when_idle,
     sign_in_link_works_once,
 );
+
+async fn front_page_says_what_this_is(database: &str) {
+    let bench = Bench::on(database, &[]).await;
+    let browser = Browser::new(&bench);
+    let page = browser.open("/").await;
+    assert_eq!(page.status, 200, "{}", page.text);
+    let api = format!("http://{}/v1", bench.server.addresses.api);
+    for words in [
+        "href=\"/login\"",
+        "href=\"/docs\"",
+        api.as_str(),
+        &bench.server.app.settings.mcp_url,
+    ] {
+        assert!(page.text.contains(words), "{words}: {}", page.text);
+    }
+    person(&bench, "ann@example.com", Role::Editor).await;
+    browser.sign_in("ann@example.com", PASSWORD).await;
+    let own = browser.open("/").await;
+    assert!(own.text.contains("ann@example.com"), "{}", own.text);
+}
 
 /// Adds a person to the first workspace.
 pub async fn person(bench: &Bench, email: &str, role: Role) -> UserId {
