@@ -233,7 +233,12 @@ async fn a_site_is_audited_and_its_issues_are_read() {
     let first: Vec<&str> = issues.iter().map(|i| i["checkId"].as_str().unwrap()).collect();
     assert_eq!(
         first[..4],
-        ["broken-internal-link", "image-broken", "lorem-ipsum", "title-missing"]
+        [
+            "broken-internal-link",
+            "image-broken",
+            "lorem-ipsum",
+            "title-missing"
+        ]
     );
     let is_notice: Vec<bool> = issues.iter().map(|i| i["severity"] == "notice").collect();
     assert!(is_notice.is_sorted(), "{first:?}");
@@ -245,7 +250,10 @@ async fn a_site_is_audited_and_its_issues_are_read() {
         assert_ne!(issue["scope"], "site");
         assert!(issue["siteWide"]["share"].as_f64() >= Some(0.9), "{issue:#}");
         let note = issue["siteWide"]["note"].as_str().unwrap();
-        assert!(note.starts_with(&format!("{} of ", issue["siteWide"]["pages"])), "{note}");
+        assert!(
+            note.starts_with(&format!("{} of ", issue["siteWide"]["pages"])),
+            "{note}"
+        );
     }
     for issue in issues {
         let id = issue["id"].as_str().unwrap();
