@@ -53,7 +53,6 @@ use std::{collections::HashMap, sync::LazyLock};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub(crate) use crawlability::is_missing;
 pub use self::{
     consequence::Consequence,
     context::{Context, Page, Site},
@@ -69,6 +68,7 @@ use crate::{
     vitals::Vitals,
 };
 pub use catalogue::markdown;
+pub(crate) use crawlability::is_missing;
 pub use dependencies::{Dependencies, is_cut, urls};
 
 /// Version of the conditions below. The major number rises when the meaning of a condition changes, the minor number

@@ -35,9 +35,7 @@ pub(crate) fn is_private_address(host: &Host<&str>) -> bool {
         Host::Domain(_) => false,
         Host::Ipv4(ip) => is_private_v4(*ip),
         Host::Ipv6(ip) => ip.to_ipv4_mapped().map_or_else(
-            || {
-                ip.is_loopback() || ip.is_unspecified() || ip.is_unique_local() || ip.is_unicast_link_local()
-            },
+            || ip.is_loopback() || ip.is_unspecified() || ip.is_unique_local() || ip.is_unicast_link_local(),
             is_private_v4,
         ),
     }

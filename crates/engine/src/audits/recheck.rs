@@ -244,7 +244,12 @@ async fn finish(
         }
     }
     let summaries = new.into_iter().filter_map(|(issue, (check, affected))| {
-        Some(analysis::summary(check, issue, affected.severity()?, affected.impact(check)))
+        Some(analysis::summary(
+            check,
+            issue,
+            affected.severity()?,
+            affected.impact(check),
+        ))
     });
     let summaries: Vec<_> = summaries.collect();
     let findings: Vec<Finding> = pages

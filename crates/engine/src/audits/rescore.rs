@@ -143,7 +143,10 @@ pub(super) async fn reckon(
             Some(issues::IssueWeight {
                 issue,
                 severity: wire_name(&affected.severity()?),
-                impact: all.get(&issue).filter(|_| is_known).map(|check| affected.impact(check)),
+                impact: all
+                    .get(&issue)
+                    .filter(|_| is_known)
+                    .map(|check| affected.impact(check)),
             })
         })
         .collect();

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use searchwright_contract::Clock;
 use searchwright_server::{sample, serve};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::harness::{Bench, now, settings};
@@ -229,6 +229,32 @@ async fn a_site_is_audited_and_its_issues_are_read() {
     assert!(!issues.is_empty());
     let impacts: Vec<f64> = issues.iter().map(|i| i["impact"].as_f64().unwrap()).collect();
     assert!(impacts.is_sorted_by(|a, b| a >= b));
+    // as a person would mend the sample: what visitors meet, then what costs places in results, and notices last
+    let first: Vec<&str> = issues.iter().map(|i| i["checkId"].as_str().unwrap()).collect();
+    assert_eq!(
+        first[..4],
+        [
+            "broken-internal-link",
+            "image-broken",
+            "lorem-ipsum",
+            "title-missing"
+        ]
+    );
+    let is_notice: Vec<bool> = issues.iter().map(|i| i["severity"] == "notice").collect();
+    assert!(is_notice.is_sorted(), "{first:?}");
+    // the sample is served on loopback, where nobody needs HTTPS
+    assert!(!first.contains(&"https-missing"));
+    let wide: Vec<&Value> = issues.iter().filter(|i| !i["siteWide"].is_null()).collect();
+    assert!(!wide.is_empty());
+    for issue in wide {
+        assert_ne!(issue["scope"], "site");
+        assert!(issue["siteWide"]["share"].as_f64() >= Some(0.9), "{issue:#}");
+        let note = issue["siteWide"]["note"].as_str().unwrap();
+        assert!(
+            note.starts_with(&format!("{} of ", issue["siteWide"]["pages"])),
+            "{note}"
+        );
+    }
     for issue in issues {
         let id = issue["id"].as_str().unwrap();
         assert_eq!(get(&format!("/issues/{id}")).await.json(), *issue);

@@ -134,7 +134,7 @@ fn duplicate(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 }
 
 /// Returns the other pages that share something with an indexable page.
-fn others<'p>(page: &'p Page<'_>, what: Same) -> impl Iterator<Item = UrlId> {
+fn others(page: &Page<'_>, what: Same) -> impl Iterator<Item = UrlId> {
     let same = page.indexable.then(|| page.index().same(page.id(), what));
     same.into_iter().flatten().filter(|id| *id != page.id())
 }

@@ -78,7 +78,8 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 fn ttfb(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
-    (page.facts.ttfb_ms > page.thresholds().ttfb_ms && !page.context.is_private_site).then(|| json!({"ms": page.facts.ttfb_ms}))
+    (page.facts.ttfb_ms > page.thresholds().ttfb_ms && !page.context.is_private_site)
+        .then(|| json!({"ms": page.facts.ttfb_ms}))
 }
 
 fn http1_only(site: &Site<'_>) -> Option<Value> {

@@ -139,7 +139,8 @@ fn image(html: &HtmlFacts, place: usize, resource: &Resource) -> Value {
 }
 
 fn broken(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
-    let broken = resources_for(page, html, purpose::IMAGE).filter(|(_, resource)| is_broken(resource, page.index()));
+    let broken =
+        resources_for(page, html, purpose::IMAGE).filter(|(_, resource)| is_broken(resource, page.index()));
     list(
         "images",
         broken.map(|(place, resource)| image(html, place, resource)),

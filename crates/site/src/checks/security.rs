@@ -155,7 +155,8 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 fn https_missing(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
-    (page.indexable && page.facts.url.starts_with("http:") && !page.context.is_private_site).then(|| json!({"url": page.facts.url}))
+    (page.indexable && page.facts.url.starts_with("http:") && !page.context.is_private_site)
+        .then(|| json!({"url": page.facts.url}))
 }
 
 fn certificate(site: &Site<'_>) -> Option<Value> {

@@ -15,8 +15,8 @@ use proptest::prelude::{any, proptest};
 use serde_json::Value;
 
 use super::{
-    Category, Check, FetchVerdict, Finding, RULESET_VERSION, RecheckMode, Rules, Resolution, Severity, Verdict,
-    evaluate, evaluate_one, find, registry,
+    Category, Check, FetchVerdict, Finding, RULESET_VERSION, RecheckMode, Resolution, Rules, Severity,
+    Verdict, evaluate, evaluate_one, find, registry,
 };
 use world::World;
 
@@ -384,7 +384,11 @@ fn a_broken_link_is_told_once() {
             let finding = found.iter().find(|finding| finding.check.id == id)?;
             Some(Rules::default().severity_of(finding.check, &finding.evidence))
         };
-        [of("http-4xx"), of("broken-internal-link"), of("sitemap-url-error")]
+        [
+            of("http-4xx"),
+            of("broken-internal-link"),
+            of("sitemap-url-error"),
+        ]
     };
     let linked = World::new()
         .page("/", "<a href=/p>x</a>")
@@ -398,5 +402,8 @@ fn a_broken_link_is_told_once() {
         .page("/", "<p>x")
         .answer("/p", 404, &[], "")
         .sitemap(&["/p"]);
-    assert_eq!(severity(listed), [Some(Severity::Error), None, Some(Severity::Error)]);
+    assert_eq!(
+        severity(listed),
+        [Some(Severity::Error), None, Some(Severity::Error)]
+    );
 }

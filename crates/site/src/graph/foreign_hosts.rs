@@ -29,7 +29,11 @@ impl SiteGraph {
                 }
             }
         }
-        let own = if self.is_empty() { "" } else { host(self.key(UrlId(0))) };
+        let own = if self.is_empty() {
+            ""
+        } else {
+            host(self.key(UrlId(0)))
+        };
         for resource in self.resources.iter() {
             let at = host(&resource.url);
             if at == own {

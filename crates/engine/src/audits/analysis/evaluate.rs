@@ -92,7 +92,12 @@ impl Sums {
     /// Returns the counts of findings, and of checks that found something.
     pub(super) fn totals(&self) -> AuditTotals {
         AuditTotals {
-            issues: self.affected.0.iter().filter(|affected| affected.severity().is_some()).count() as u64,
+            issues: self
+                .affected
+                .0
+                .iter()
+                .filter(|affected| affected.severity().is_some())
+                .count() as u64,
             ..self.totals
         }
     }

@@ -224,9 +224,6 @@ fn keywords_come_from_the_pages_of_an_audit() {
     let first = generate(r#"{"count":10}"#);
     assert_eq!(first["added"], 10, "{first}");
     let keywords = auditor.list(&server, "/keywords");
-    // copies of a page have its heading too, which is the same cause
-    assert!(groups(&found, "h1-duplicate").is_empty());
-
     let pages = auditor.list(&server, "/pages");
     let pages: BTreeSet<String> = pages.iter().map(|page| text(&page["url"])).collect();
     for keyword in &keywords {
@@ -329,6 +326,9 @@ fn an_audit_finds_what_is_wrong_and_nothing_else() {
         assert!(!planted.is_empty(), "no {what} were planted");
         assert_eq!(seen, planted, "{what}");
     }
+
+    // copies of a page have its heading too, which is the same cause
+    assert!(!found.contains_key("h1-duplicate"));
 
     let pages = auditor.list(&server, "/pages");
     let html = pages.iter().filter(|page| !page["title"].is_null());

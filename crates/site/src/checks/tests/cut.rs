@@ -81,7 +81,11 @@ fn truncated_counts_are_lower_bounds() {
     let large = [large(), large().cut(Cut::Size)].map(|world| evidence(&world.findings(), "html-large"));
     assert_eq!(
         large,
-        [json!({"bytes": 3 << 19}), json!({"bytes": 3 << 19, "atLeast": true})].map(Some)
+        [
+            json!({"bytes": 3 << 19}),
+            json!({"bytes": 3 << 19, "atLeast": true})
+        ]
+        .map(Some)
     );
     // one size is told once
     assert_eq!(evidence(&whole, "html-large"), None);

@@ -306,14 +306,20 @@ pub(super) fn external_links() -> Vec<Case> {
         ),
         case(
             "external-links-unreachable",
-            |w| w.fails(OTHER, FetchError::Dns).fails(ELSEWHERE, FetchError::Timeout),
+            |w| {
+                w.fails(OTHER, FetchError::Dns)
+                    .fails(ELSEWHERE, FetchError::Timeout)
+            },
             |w| w.fails(OTHER, FetchError::Dns).answer(ELSEWHERE, 404, &[], ""),
         ),
         // one unknown host may be gone, and private addresses are none of other sites
         case(
             "external-links-unreachable",
             |w| w.fails(OTHER, FetchError::Dns).fails(ELSEWHERE, FetchError::Dns),
-            |w| w.fails(OTHER, FetchError::Dns).fails("http://10.0.0.1/", FetchError::Denied),
+            |w| {
+                w.fails(OTHER, FetchError::Dns)
+                    .fails("http://10.0.0.1/", FetchError::Denied)
+            },
         ),
         case(
             "broken-external-link",

@@ -59,7 +59,9 @@ pub(super) fn addresses() -> Vec<Case> {
 
 /// The same site on the internet and in a private network.
 fn private(id: &'static str, bad: World) -> Case {
-    let good = bad.clone().origin(|origin| origin.root = "http://192.168.1.2:8080".into());
+    let good = bad
+        .clone()
+        .origin(|origin| origin.root = "http://192.168.1.2:8080".into());
     Case { id, bad, good }
 }
 
