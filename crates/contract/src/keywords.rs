@@ -284,6 +284,9 @@ operation! {
 pub struct KeywordsStarted {
     /// The job; follow it at `jobs/{jobId}`.
     pub job: crate::jobs::Job,
+    /// Step to take first: there is neither an audit nor a seed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
 }
 
 impl Answer for KeywordsStarted {

@@ -226,6 +226,13 @@ pub fn questions(language: &str) -> &'static [&'static str] {
     &patterns::find(language).questions
 }
 
+/// Returns whether a text begins as a question of a BCP 47 language does.
+pub fn is_question(text: &str, language: &str) -> bool {
+    let mut words = text.split_whitespace();
+    let first = words.next().unwrap_or_default().to_lowercase();
+    words.next().is_some() && rules::find(language).question.contains(first.as_str())
+}
+
 /// Makes ideas.
 pub fn ideas(material: &Material<'_>) -> Ideas {
     let lexicon = Lexicon::for_language(material.language);

@@ -1,10 +1,12 @@
 //! A brief: what to write a post from, put together of what the project knows. Nothing in it is made up, and
 //! every fact says where it is known from.
 
+mod angle;
 mod markdown;
 
 use std::collections::HashSet;
 
+pub use angle::{Angle, Subject, angle};
 pub use markdown::{address, plain};
 use searchwright_contract::{
     Instant, brand::Profile, ctas::Cta, faqs::Faq, keywords::Intent, products::Product,
@@ -70,7 +72,7 @@ pub struct Material {
     pub rivals: Vec<Rival>,
     /// Pages of the site.
     pub pages: Vec<OwnPage>,
-    /// Questions about the topic, made from the patterns of the language.
+    /// Questions about the topic that are asked elsewhere, such as keywords of its cluster.
     pub questions: Vec<String>,
     /// Current time.
     pub now: Instant,
@@ -111,6 +113,9 @@ pub struct LinkTo {
 pub struct Brief {
     /// Topic of the post.
     pub topic: String,
+    /// Title that suits the topic.
+    #[serde(default)]
+    pub title: String,
     /// Search intent.
     pub intent: Option<Intent>,
     /// Further keywords.
@@ -189,7 +194,13 @@ fn page_text(page: &OwnPage) -> String {
 /// Puts a brief together.
 pub fn brief(material: &Material) -> Brief {
     let topic = Topic::new(&material.topic, &material.language);
-    let mut sections = questions(material, &topic);
+    let angle = angle(&Subject {
+        topic: &material.topic,
+        language: &material.language,
+        intent: material.intent,
+        is_name: is_name(material),
+    });
+    let mut sections = questions(material, &topic, &angle);
     let products = topic.nearest(&material.products, MAX_PRODUCTS, |(_, product)| {
         let category = product.category.as_deref().unwrap_or_default();
         let description = product.description.as_deref().unwrap_or_default();
@@ -209,6 +220,7 @@ pub fn brief(material: &Material) -> Brief {
     let profile = material.profile.as_ref();
     Brief {
         topic: material.topic.clone(),
+        title: angle.title,
         intent: material.intent,
         secondary_keywords: material.secondary.clone(),
         language: material.language.clone(),
@@ -250,8 +262,20 @@ fn links(pages: &[&OwnPage], products: &[&(String, Product)]) -> Vec<LinkTo> {
     links
 }
 
+/// Returns whether the topic is the name of a product, of the brand or of a competitor.
+fn is_name(material: &Material) -> bool {
+    let brand = material.profile.iter().map(|profile| profile.name.as_str());
+    let products = material.products.iter().map(|(_, product)| product.name.as_str());
+    let rivals = material.rivals.iter().map(Rival::name);
+    let topic = normalize(&material.topic);
+    brand
+        .chain(products)
+        .chain(rivals)
+        .any(|name| normalize(name) == topic)
+}
+
 /// The brand's own answers first, then what else is asked.
-fn questions(material: &Material, topic: &Topic) -> Vec<Section> {
+fn questions(material: &Material, topic: &Topic, angle: &Angle) -> Vec<Section> {
     let spoken = |language: &Option<String>| {
         language
             .as_ref()
@@ -275,10 +299,11 @@ fn questions(material: &Material, topic: &Topic) -> Vec<Section> {
             }],
         });
     }
-    for question in &material.questions {
-        if sections.len() < MAX_QUESTIONS && seen.insert(question_key(question)) {
+    let asked = material.questions.iter().map(|question| asked(question));
+    for heading in angle.headings.iter().cloned().chain(asked) {
+        if sections.len() < MAX_QUESTIONS && seen.insert(question_key(&heading)) {
             sections.push(Section {
-                heading: asked(question),
+                heading,
                 facts: Vec::new(),
             });
         }

@@ -5,7 +5,7 @@ mod accounts;
 mod gather;
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeMap, HashMap, HashSet},
     sync::Arc,
 };
 
@@ -16,7 +16,7 @@ use searchwright_contract::{
 };
 use searchwright_keywords::{
     ideas,
-    ideas::{Brand, Figures, Idea, Material, Offer},
+    ideas::{Brand, Figures, Idea, Material, Offer, Rejected},
     intent::Brands,
     normalize,
 };
@@ -84,6 +84,7 @@ async fn carry_out(job: &JobContext, wanted: GenerationOrder) -> Result<Value, J
         "sitemapUrls": gathered.sitemap.len(),
         "competitorPages": gathered.competitor_pages.len(),
     });
+    let looked_at_pages = !gathered.pages.is_empty();
     let asked = wanted.clone();
     let told: Vec<Value> = offered.iter().map(Offered::told).collect();
     let offered = Arc::new(offered);
@@ -98,6 +99,9 @@ async fn carry_out(job: &JobContext, wanted: GenerationOrder) -> Result<Value, J
         .collect();
     let mut result =
         json!({ "found": found.ideas.len(), "looked": looked, "accounts": told, "rejected": rejected });
+    if found.ideas.is_empty() {
+        result["next"] = next_step(!looked_at_pages, &found.rejected).into();
+    }
     if wanted.dry_run {
         result["keywords"] = found.ideas.iter().map(shown).collect();
         return Ok(result);
@@ -106,6 +110,19 @@ async fn carry_out(job: &JobContext, wanted: GenerationOrder) -> Result<Value, J
     result["added"] = added;
     result["clustered"] = cluster(job, &wanted.language).await?.into();
     Ok(result)
+}
+
+/// Returns what to do so that there are ideas.
+fn next_step(is_unread: bool, rejected: &BTreeMap<Rejected, usize>) -> &'static str {
+    if is_unread {
+        return "no page of the website has been read: start an audit and generate again when it has ended, or send seeds, the \
+                terms that customers use";
+    }
+    if rejected.contains_key(&Rejected::Covered) || rejected.contains_key(&Rejected::Known) {
+        return "every topic that was found has a page or is a keyword already: send seeds, or add products, questions and \
+                competitors to the brand data";
+    }
+    "the pages name no topics: send seeds, or add products, questions and competitors to the brand data"
 }
 
 fn shown(idea: &Idea) -> Value {

@@ -7,7 +7,7 @@ use searchwright_contract::{
     keywords::{GenerateKeywords, KeywordSource, KeywordsStarted},
 };
 use searchwright_keywords::normalize;
-use searchwright_store::Tx;
+use searchwright_store::{Tx, audits};
 
 use super::{jobs::with_actions, keyword_arguments::country_code};
 use crate::{
@@ -23,6 +23,10 @@ use crate::{
 
 /// Keywords wanted unless the caller names another number.
 const DEFAULT_COUNT: u32 = 50;
+
+/// Step before a search that has neither pages nor seeds.
+const FIRST_STEP: &str = "no page of the website has been read, so only brand data and accounts can give keywords: start an audit \
+                          and generate again when it has ended, or send seeds, the terms that customers use";
 
 /// Sources that need no account.
 pub(crate) const BUILT_IN: [KeywordSource; 5] = [
@@ -51,6 +55,7 @@ impl Handle<GenerateKeywords> for Engine {
                 format!("cannot be searched for keywords; use {}", known.join(", ")),
             ));
         }
+        let is_unread = seeds.is_empty() && audits::find_newest_finished(tx, scope).await?.is_none();
         let wanted = GenerationOrder {
             seeds,
             sources,
@@ -66,6 +71,7 @@ impl Handle<GenerateKeywords> for Engine {
         let job: JobRecord = work.enqueue(tx, scope, id, BTreeMap::new(), call.now).await?;
         Ok(KeywordsStarted {
             job: with_actions(call, job),
+            next: is_unread.then(|| FIRST_STEP.to_owned()),
         })
     }
 }

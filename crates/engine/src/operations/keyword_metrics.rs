@@ -43,6 +43,7 @@ impl Handle<RefreshKeywordMetrics> for Engine {
         let job = work.enqueue(tx, scope, id, BTreeMap::new(), call.now).await?;
         Ok(KeywordsStarted {
             job: with_actions(call, job),
+            next: None,
         })
     }
 }

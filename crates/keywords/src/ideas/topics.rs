@@ -200,7 +200,7 @@ impl<'a> Topics<'a> {
                 || ends && adverb(word)
                 || at > 0 && at == last && word.len() > 4 && word.ends_with("ed") && !ED_NOUNS.contains(word)
                 || at > 0 && at < last && word.ends_with("ed") && self.usage.is_verb(word)
-                || !(at == 0 && place == Place::Named) && !word.ends_with("ing") && self.usage.is_verb(word)
+                || !(word.ends_with("ing") || at == 0 && place == Place::Named) && self.usage.is_verb(word)
         })
     }
 

@@ -16,6 +16,8 @@ use crate::words::Lexicon;
 
 /// Most words of a run that is counted.
 const MAX_RUN: usize = 5;
+/// A site with fewer pages says few things twice.
+const FEW_PAGES: usize = 10;
 /// Most spellings of a word that are told apart.
 const MAX_SPELLINGS: usize = 8;
 
@@ -68,13 +70,18 @@ pub(super) struct Usage {
     uses: HashMap<String, Uses>,
     spellings: HashMap<String, Spellings>,
     runs: HashMap<String, u32>,
+    /// Whether there is so little text that beginnings of runs count.
+    is_small: bool,
 }
 
 impl Usage {
     /// Reads the pages in a language.
     pub fn from_pages(pages: &[Page<'_>], language: &str, lexicon: &Lexicon) -> Self {
         let rules = rules::find(language);
-        let mut usage = Self::default();
+        let mut usage = Self {
+            is_small: pages.len() < FEW_PAGES,
+            ..Self::default()
+        };
         for page in pages.iter().filter(|page| is_in(page, language, lexicon)) {
             for sentence in page.text.unicode_sentences() {
                 usage.read(sentence, rules, lexicon);
@@ -120,7 +127,7 @@ impl Usage {
     /// Counts a run. A name behind an article may have a verb behind it, so what the run begins with is counted too.
     fn end_run(&mut self, run: &mut Vec<String>, is_name: bool) {
         for length in 2..run.len().min(MAX_RUN + 1) {
-            if is_name {
+            if is_name && self.is_small {
                 *self.runs.entry(run[..length].join(" ")).or_default() += 1;
             }
         }

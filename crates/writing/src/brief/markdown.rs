@@ -19,6 +19,9 @@ impl Brief {
             let _ = writeln!(out, "- {label}: {text}");
         };
         line("Keyword", &plain(&self.topic));
+        if !self.title.is_empty() {
+            line("Title", &plain(&self.title));
+        }
         if let Some(intent) = self.intent {
             line("The reader wants", wish(intent));
         }

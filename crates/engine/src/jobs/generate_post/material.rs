@@ -1,11 +1,10 @@
 //! Material of the project on the topic of a post.
 
 use searchwright_contract::{
-    brand::Item, competitors::Competitor, ctas::Cta, faqs::Faq, keywords::KeywordSource, posts::Post,
-    products::Product,
+    brand::Item, competitors::Competitor, ctas::Cta, faqs::Faq, posts::Post, products::Product,
 };
 use searchwright_crawls::stored_batch::unpack;
-use searchwright_keywords::{ideas, words::primary};
+use searchwright_keywords::{ideas::is_question, words::primary};
 use searchwright_site::page::PageFacts;
 use searchwright_store::{
     Tx,
@@ -47,7 +46,7 @@ pub(super) async fn gather(job: &JobContext, post: &Post) -> Result<Material, Jo
     let ctas: Vec<Item<Cta>> = items(&mut tx, scope, Resource::Ctas).await?;
     let rivals: Vec<Item<Competitor>> = items(&mut tx, scope, Resource::Competitors).await?;
     Ok(Material {
-        questions: questions(&topic, &summary.language),
+        questions: questions(&post.details.secondary_keywords, &summary.language),
         topic,
         intent,
         secondary: post.details.secondary_keywords.clone(),
@@ -75,25 +74,10 @@ async fn items<T: DeserializeOwned>(
     Ok(brand::list(tx, scope, resource, None, MAX_ITEMS).await?)
 }
 
-/// Returns questions about a topic, made from the question patterns of the language.
-fn questions(topic: &str, language: &str) -> Vec<String> {
-    let found = ideas::ideas(&ideas::Material {
-        language,
-        seeds: vec![topic],
-        most: ideas::MAX_IDEAS,
-        ..ideas::Material::default()
-    });
-    let is_question = |idea: &ideas::Idea| {
-        idea.evidence
-            .iter()
-            .any(|evidence| evidence.source == KeywordSource::QuestionPattern)
-    };
-    found
-        .ideas
-        .into_iter()
-        .filter(is_question)
-        .map(|idea| idea.keyword)
-        .collect()
+/// Returns the further keywords of a post that are questions.
+fn questions(secondary: &[String], language: &str) -> Vec<String> {
+    let asks = |text: &&String| is_question(text, language);
+    secondary.iter().filter(asks).cloned().collect()
 }
 
 /// Pages of the last audit that are near the topic; none before the first.

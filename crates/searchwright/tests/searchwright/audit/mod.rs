@@ -215,6 +215,7 @@ fn keywords_come_from_the_pages_of_an_audit() {
         (&nothing["added"], &nothing["looked"]["pages"]),
         (&json!(0), &json!(0))
     );
+    assert!(text(&nothing["next"]).contains("start an audit"), "{nothing}");
     auditor.start(&server);
     auditor.ended(&server);
     let dry = generate(r#"{"count":10,"dryRun":true}"#);
