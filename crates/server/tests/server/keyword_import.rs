@@ -315,7 +315,7 @@ async fn generation_is_asked_for_soundly(database: &str) {
     assert_eq!(started.status, 202);
     assert!(started.number("retry-after") > 0, "every start says when to look");
     let next = |started: &Value| started["next"].as_str().unwrap_or_default().to_owned();
-    assert!(next(started.json()).contains("start an audit"), "{started:?}");
+    assert!(next(&started.json()).contains("start an audit"), "{started:?}");
     let job = &started.json()["job"];
     assert_eq!(
         (&job["type"], &job["status"]),
