@@ -180,7 +180,11 @@ fn step_up<'a>(app: &'a App, credential: &Credential, body: &[u8]) -> Option<(&'
 impl Tools {
     fn all(&self) -> &[Entry] {
         let endpoints = self.app.engine.endpoints.iter().enumerate();
-        self.tools.get_or_init(|| endpoints.map(Entry::of).collect())
+        self.tools.get_or_init(|| {
+            endpoints
+                .map(|(endpoint, row)| Entry::new(endpoint, row))
+                .collect()
+        })
     }
 
     async fn carry_out(

@@ -27,7 +27,7 @@ impl SensitiveTopic {
 }
 
 /// Words of a language. A `*` at the end stands for any ending; in languages without spaces, any text that holds the word counts.
-struct Words {
+struct TopicWords {
     language: &'static str,
     health: &'static str,
     finance: &'static str,
@@ -35,8 +35,8 @@ struct Words {
 }
 
 #[rustfmt::skip]
-const WORDS: &[Words] = &[
-    Words {
+const WORDS: &[TopicWords] = &[
+    TopicWords {
         language: "en",
         health: "symptom* disease* illness* cancer* tumour* tumor* diabet* medication* medicine* dosage* vaccin* pregnan* miscarriage depress* \
             anxiety surgery diagnos* antibiotic* asthma allerg* infection* cholesterol hypertension stroke dementia alzheimer* autis* adhd \
@@ -47,7 +47,7 @@ const WORDS: &[Words] = &[
         law: "lawsuit* lawyer* attorney* divorce* custody visa visas immigra* asylum deport* eviction* tenancy testament probate liability \
             copyright trademark* gdpr litigation sue alimony felony misdemeanor dui bail parole",
     },
-    Words {
+    TopicWords {
         language: "de",
         health: "symptom* krankheit* erkrankung* krebs* tumor* diabetes medikament* arznei* dosierung* impf* schwanger* depression* angststörung* \
             operation* diagnose* antibiotik* asthma allergi* infektion* cholesterin* bluthochdruck schlaganfall* demenz* sucht* suizid* \
@@ -57,7 +57,7 @@ const WORDS: &[Words] = &[
         law: "anwalt* anwält* rechtsanwalt* klage* scheidung* sorgerecht* unterhalt* kündigungsschutz* mietrecht* visum* aufenthalts* asyl* \
             abschiebung* testament* haftung* urheberrecht* markenrecht* dsgvo abmahnung* strafrecht* arbeitsrecht* erbrecht*",
     },
-    Words {
+    TopicWords {
         language: "fr",
         health: "symptôme* maladie* cancer* tumeur* diabète* médicament* posologie* vaccin* grossesse* enceinte dépression* anxiété chirurgi* \
             diagnosti* antibiotique* asthme allergi* infection* cholestérol hypertension avc démence addiction* suicid* ibuprofène paracétamol \
@@ -66,7 +66,7 @@ const WORDS: &[Words] = &[
             dette* surendettement héritage épargne",
         law: "avocat* procès divorce* garde visa visas immigration asile expulsion* bail testament* responsabilité rgpd succession*",
     },
-    Words {
+    TopicWords {
         language: "es",
         health: "síntoma* enfermedad* cáncer* tumor* diabetes medicamento* dosis vacuna* embaraz* depresión ansiedad cirugía* diagnóstic* \
             antibiótico* asma alergi* infecci* colesterol hipertensión ictus demencia adicci* suicid* ibuprofeno paracetamol insulina \
@@ -75,7 +75,7 @@ const WORDS: &[Words] = &[
             criptomoneda* bitcoin acciones dividendo* deuda* herencia* ahorro*",
         law: "abogad* demanda* divorcio* custodia visado* visa inmigración asilo deportación desahucio* testamento* responsabilidad rgpd despido*",
     },
-    Words {
+    TopicWords {
         language: "it",
         health: "sintom* malatti* cancro tumor* diabete* farmac* dosaggio vaccin* gravidanza incinta depressione ansia chirurgi* diagnos* \
             antibiotic* asma allergi* infezion* colesterolo ipertensione ictus demenza dipendenz* suicid* ibuprofene paracetamolo insulina \
@@ -83,7 +83,7 @@ const WORDS: &[Words] = &[
         finance: "mutu* prestit* investi* assicurazion* tass* fiscal* pension* fallimento* criptovalut* bitcoin azioni dividend* debit* eredità risparmi*",
         law: "avvocat* causa divorzio* affidamento visto visti immigrazione asilo espulsione sfratto testament* responsabilità gdpr licenziament*",
     },
-    Words {
+    TopicWords {
         language: "pt",
         health: "sintoma* doença* câncer cancro tumor* diabetes medicamento* remédio* dosagem vacina* gravid* grávida depressão ansiedade cirurgia* \
             diagnóstic* antibiótico* asma alergi* infecç* colesterol hipertensão avc demência vício* suicíd* ibuprofeno paracetamol insulina \
@@ -92,7 +92,7 @@ const WORDS: &[Words] = &[
             bitcoin ações dividendo* dívida* herança* poupança",
         law: "advogad* processo divórcio* guarda visto vistos imigração asilo deportação despejo* testamento* responsabilidade rgpd lgpd",
     },
-    Words {
+    TopicWords {
         language: "nl",
         health: "symptoom symptomen ziekte* kanker* tumor* diabetes medicijn* geneesmiddel* dosering* vaccin* zwanger* depressie* angststoornis* \
             operatie* diagnose* antibiotic* astma allergi* infectie* cholesterol bloeddruk beroerte* dementie verslaving* zelfmoord* ibuprofen \
@@ -101,7 +101,7 @@ const WORDS: &[Words] = &[
             erfenis* sparen spaarrekening*",
         law: "advoca* rechtszaak* scheiding* alimentatie voogdij visum* immigratie asiel* uitzetting* huurrecht testament* aansprakelijk* avg ontslag*",
     },
-    Words {
+    TopicWords {
         language: "pl",
         health: "objaw* chorob* rak raka nowotw* cukrzyc* lek leki lekarst* dawkowani* szczepi* ciąż* depresj* operacj* diagnoz* antybiotyk* astma \
             alergi* infekcj* cholesterol* nadciśnieni* udar* demencj* uzależnieni* samobójst* ibuprofen paracetamol insulin* chemioterapi* \
@@ -110,13 +110,13 @@ const WORDS: &[Words] = &[
             spadek oszczędnoś*",
         law: "adwokat* prawnik* pozew* rozwód rozwodu alimenty wiza wizy imigrac* azyl* deportac* eksmisj* testament* odpowiedzialność rodo",
     },
-    Words {
+    TopicWords {
         language: "ja",
         health: "症状 病気 がん 癌 腫瘍 糖尿病 薬 ワクチン 妊娠 うつ病 手術 診断 治療 感染 高血圧 認知症 依存症 自殺 医師 病院 更年期 避妊",
         finance: "住宅ローン ローン 投資 保険 税金 確定申告 年金 破産 仮想通貨 暗号資産 株式 配当 借金 相続 貯蓄",
         law: "弁護士 訴訟 離婚 親権 ビザ 在留 亡命 強制退去 立ち退き 遺言 著作権 賠償",
     },
-    Words {
+    TopicWords {
         language: "zh",
         health: "症状 疾病 癌症 肿瘤 糖尿病 药物 剂量 疫苗 怀孕 抑郁 手术 诊断 治疗 感染 高血压 痴呆 成瘾 自杀 医生 医院 避孕",
         finance: "贷款 房贷 投资 保险 税 养老金 破产 加密货币 比特币 股票 债务 遗产 储蓄",

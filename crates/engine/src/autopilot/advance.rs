@@ -31,9 +31,10 @@ use super::{
 };
 use crate::{
     Engine,
+    connections::connection_for_schedule,
     failure::{Result, defect},
     jobs::generate_post::Order,
-    posts::{advance, facts, generation::begin_generation, schedule::connection_for_schedule},
+    posts::{advance, facts, generation::begin_generation},
 };
 
 /// Runs that go on at a time.

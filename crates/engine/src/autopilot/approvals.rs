@@ -27,8 +27,9 @@ use sha2::{Digest as _, Sha256};
 use super::{AutopilotState, finish, refresh};
 use crate::{
     Engine,
+    connections::connection_for_schedule,
     failure::{Result, defect},
-    posts::{advance, announce, digest, facts, follow, schedule::connection_for_schedule},
+    posts::{advance, announce, digest, facts, follow},
 };
 
 /// Characters of the reason of a decision.

@@ -29,6 +29,7 @@ use searchwright_writing::transitions::Actor;
 use super::{AutopilotState, count_month, finish, pause, refresh};
 use crate::{
     Engine,
+    connections::connection_for_new_post,
     failure::{Result, defect},
     jobs::{Job, generate_post::Order, keyword_generation::GenerationOrder},
     operations::BUILT_IN,
@@ -37,7 +38,6 @@ use crate::{
         draft::{new_draft, set_free_slug},
         facts, follow,
         generation::{begin_generation, find_duplicate},
-        schedule::connection_for_new_post,
         settle,
     },
 };

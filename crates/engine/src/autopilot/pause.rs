@@ -18,8 +18,8 @@ use searchwright_store::{
 use super::{AutopilotState, count_month};
 use crate::{
     Engine,
+    connections::connection_for_new_post,
     failure::{Result, defect},
-    posts::schedule::connection_for_new_post,
 };
 
 /// Runs that are looked at for failures in a row.

@@ -26,15 +26,13 @@ use crate::{
     Engine, autonomy,
     autopilot::approvals::refuse_unapproved,
     call::{Call, fault, limit},
-    connections::list_ready,
+    connections::{connection_for_schedule, list_ready},
     endpoint::Handle,
     failure::Result,
     posts::{
         Site, actions, advance, announce,
         draft::{new_draft, set_free_slug},
-        facts, follow,
-        schedule::connection_for_schedule,
-        settle,
+        facts, follow, settle,
         sources::{UNVERIFIED, accept},
     },
 };

@@ -6,11 +6,9 @@ use searchwright_contract::{
     Instant,
     events::EventType,
     ids::PostId,
-    posts::{Post, PostFailure, PostStatus, PostSummary},
+    posts::{Post, PostFailure, PostStatus},
 };
-use searchwright_store::{
-    Tx, access::ProjectScope, integrations::IntegrationRecord as Connection, posts, projects, publications,
-};
+use searchwright_store::{Tx, access::ProjectScope, posts, projects, publications};
 use searchwright_writing::transitions::{Actor, Facts};
 
 use super::{
@@ -24,7 +22,7 @@ use crate::{
         clearance::{Clearance, clear},
         refresh,
     },
-    connections::list_ready,
+    connections::connection_for_schedule,
     failure::Result,
 };
 
@@ -116,38 +114,6 @@ async fn publish_due(
     };
     finish_scheduled(engine, tx, scope, record, &old, why, now).await
 }
-
-/// Returns the connection of a scheduled post: where it, or the post that it replaces, was published before, else the only one that is ready.
-pub(crate) async fn connection_for_schedule(
-    tx: &mut Tx,
-    scope: ProjectScope,
-    post: &PostSummary,
-) -> Result<std::result::Result<Connection, &'static str>> {
-    let mut ready = list_ready(tx, scope).await?;
-    let published = post.replaces_post_id.unwrap_or(post.id);
-    for before in publications::list_of_post(tx, scope, published).await? {
-        if let Some(at) = ready.iter().position(|c| c.id == before.connection_id) {
-            return Ok(Ok(ready.swap_remove(at)));
-        }
-    }
-    connection_for_new_post(tx, scope).await
-}
-
-/// Returns the connection of a post that was never published: the only one that is ready.
-pub(crate) async fn connection_for_new_post(
-    tx: &mut Tx,
-    scope: ProjectScope,
-) -> Result<std::result::Result<Connection, &'static str>> {
-    let mut ready = list_ready(tx, scope).await?;
-    Ok(match ready.len() {
-        1 => Ok(ready.remove(0)),
-        0 => Err("no integration is ready to publish with; connect and map one"),
-        _ => Err(SEVERAL_READY),
-    })
-}
-
-/// Reason for which a post that was not published yet cannot be scheduled.
-const SEVERAL_READY: &str = "several integrations are ready, and the schedule does not name one; publish the post once through one of them, or disconnect the others";
 
 /// Stores a post whose time has come: publishing, or failed with the reason.
 async fn finish_scheduled(

@@ -40,7 +40,7 @@ pub(super) struct Entry {
 
 impl Entry {
     /// Both forms of one operation, which is this one of the table.
-    pub(super) fn of((endpoint, row): (usize, &Endpoint)) -> Self {
+    pub(super) fn new(endpoint: usize, row: &Endpoint) -> Self {
         Self {
             endpoint,
             of_key: tool(row, false),

@@ -303,7 +303,7 @@ mod tests {
 
     use super::{Subject, angle};
 
-    fn of(language: &str, topic: &str) -> (String, String) {
+    fn brief_for(language: &str, topic: &str) -> (String, String) {
         let found = angle(&Subject {
             topic,
             language,
@@ -362,7 +362,7 @@ mod tests {
                 "What should you know about garden hoses?",
             ),
         ] {
-            let (found, headings) = of("en-GB", topic);
+            let (found, headings) = brief_for("en-GB", topic);
             assert_eq!(found, title);
             assert!(
                 headings.split(" | ").any(|found| found == heading),
@@ -396,7 +396,7 @@ mod tests {
                 "Warum eine Alternative zu Acme?",
             ),
         ] {
-            let (found, headings) = of("de", topic);
+            let (found, headings) = brief_for("de", topic);
             assert_eq!(found, title);
             assert!(
                 headings.split(" | ").any(|found| found == heading),
@@ -404,7 +404,7 @@ mod tests {
             );
         }
         let only = "Tuyau d'arrosage".to_owned();
-        assert_eq!(of("fr", "tuyau d'arrosage"), (only.clone(), only));
+        assert_eq!(brief_for("fr", "tuyau d'arrosage"), (only.clone(), only));
     }
 
     #[test]
@@ -431,7 +431,7 @@ mod tests {
         #[test]
         fn no_question_asks_a_question(first in "(how|what|why|when|is|can|which)( to| is| do)?", rest in "[a-z]{1,6}( [a-z]{1,6}){0,3}") {
             let topic = format!("{first} {rest}");
-            let (title, headings) = of("en", &topic);
+            let (title, headings) = brief_for("en", &topic);
             let asked = headings.to_lowercase();
             prop_assert!(!asked.contains(&format!("what is {topic}")) && !asked.contains(&format!("about {topic}")), "{}", headings);
             prop_assert!(!title.is_empty());
