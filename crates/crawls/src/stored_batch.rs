@@ -1,6 +1,6 @@
 //! Stored form of batches of crawled pages, compressed with LZ4.
 //!
-//! The plain form is a version byte, a [`Header`], and the pages one after the other, both in postcard. The header has the length
+//! The plain form is a version byte, a `Header`, and the pages one after the other, both in postcard. The header has the length
 //! of each page, so that some pages can be read without the others.
 
 use std::{mem::take, vec};

@@ -119,7 +119,18 @@ fn a_recheck_that_is_waited_for_says_what_is_fixed() {
     let again = run(&["rechecks", "get", id]);
     assert!(again.out.contains("2 proven fixed, 0 still there"), "{again:?}");
     run(&["rechecks", "start", "--wait"]).refuses(4, &["no occurrence is marked as done"]);
-    let listed = run(&["issues", "occurrences", issues[0]["id"].as_str().unwrap()]);
+    let with_evidence = issues
+        .iter()
+        .map(|issue| issue["id"].as_str().unwrap())
+        .find(|id| {
+            let found = auditor.list(&server, &format!("/issues/{id}/occurrences"));
+            found.iter().any(|at| {
+                at["evidence"]
+                    .as_object()
+                    .is_some_and(|evidence| !evidence.is_empty())
+            })
+        });
+    let listed = run(&["issues", "occurrences", with_evidence.unwrap()]);
     assert!(
         !listed.out.contains('{') && listed.out.contains(": "),
         "{listed:?}"
