@@ -22,6 +22,7 @@ use crate::{
 on_both!(
     an_audit_logs_in_where_it_has_a_login_and_nowhere_else,
     without_a_login_it_says_what_is_missing,
+    a_login_of_another_website_does_not_help,
 );
 
 /// User `ada`, password `canary:1`.
@@ -105,21 +106,23 @@ async fn an_audit_logs_in_where_it_has_a_login_and_nowhere_else(database: &str) 
 }
 
 async fn without_a_login_it_says_what_is_missing(database: &str) {
-    for login in [
-        "crawl.logins=[]",
-        "crawl.logins=[\"http://ada:wrong@127.0.0.1:1\"]",
-    ] {
-        let (bench, ..) = bench(database, |_| login.to_owned()).await;
-        let failed = audit(&bench).await;
-        assert_eq!(failed["status"], "failed", "{failed:#}");
-        let message = failed["error"]["message"]
-            .as_str()
-            .or_else(|| failed["error"]["detail"].as_str());
-        let message = message.unwrap_or_else(|| panic!("{failed:#}")).to_owned();
-        assert!(
-            message.contains("asks for a user name and a password") && message.contains("--site-login"),
-            "{message}"
-        );
-        assert_ne!(failed["error"]["code"], Value::Null);
-    }
+    says_what_is_missing(database, "crawl.logins=[]").await;
+}
+
+async fn a_login_of_another_website_does_not_help(database: &str) {
+    says_what_is_missing(database, "crawl.logins=[\"http://ada:canary%3A1@127.0.0.1:1\"]").await;
+}
+
+async fn says_what_is_missing(database: &str, login: &str) {
+    let (bench, ..) = bench(database, |_| login.to_owned()).await;
+    let failed = audit(&bench).await;
+    assert_eq!(failed["status"], "failed", "{failed:#}");
+    let error = &failed["error"];
+    let message = error["message"].as_str().or_else(|| error["detail"].as_str());
+    let message = message.unwrap_or_else(|| panic!("{failed:#}")).to_owned();
+    assert!(
+        message.contains("asks for a user name and a password") && message.contains("--site-login"),
+        "{message}"
+    );
+    assert_ne!(error["code"], Value::Null);
 }
