@@ -1,4 +1,4 @@
-//! What a recheck has proven: fixed, still there, and what it could not tell.
+//! Outcome of a recheck in words: proven fixed, still there, could not be told.
 
 use std::{collections::BTreeMap, io::Write};
 

@@ -9,7 +9,7 @@ use searchwright_contract::{
 use searchwright_store::{
     Tx,
     access::{self, ProjectAccess},
-    activity, autopilot, projects,
+    activity, autopilot, projects, schedules,
 };
 
 use super::{AutopilotState, approvals::may_approve, volume_limit};
@@ -75,9 +75,12 @@ impl Engine {
                 }
                 let scope = access.scope();
                 projects::lock(tx, scope).await?;
-                let mut settings = autopilot::get(tx, scope).await?;
-                (settings.monthly_cap, settings.allowed_cap) = (cap, Some(cap));
-                autopilot::set(tx, scope, &settings).await?;
+                let mut state = AutopilotState::load(tx, scope).await?;
+                (state.settings.monthly_cap, state.settings.allowed_cap) = (cap, Some(cap));
+                autopilot::set(tx, scope, &state.settings).await?;
+                // a month that was full may have room, and readers of the settings see another version
+                state.schedule.plan = state.plan(tx, scope, state.plan_from(now), now).await?;
+                schedules::change(tx, scope, &state.schedule, now).await?;
                 let subject = cap.to_string();
                 let entry = activity::NewActivity::of_person(entry, "autopilot.set_cap", subject, user);
                 Ok(activity::insert(tx, scope, entry, now).await?)

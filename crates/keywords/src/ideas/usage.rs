@@ -1,4 +1,4 @@
-//! How the pages of a site use words: as verbs or as names, in which spelling, and together with which others.
+//! Use of words on the pages of a site: as verbs or as names, in which spelling, and together with which others.
 //!
 //! No dictionary says which words are verbs; what stands before them on the pages does.
 
@@ -64,7 +64,7 @@ const SMALL_SHARE: u32 = 4;
 /// Uses from which on a word with a capital letter is a name.
 const MIN_NAMED: u32 = 3;
 
-/// What the pages of a site tell of words.
+/// Use of words on the pages of a site.
 #[derive(Debug, Default)]
 pub(super) struct Usage {
     uses: HashMap<String, Uses>,

@@ -11,7 +11,7 @@ use searchwright_contract::{Effect, Reach};
 use searchwright_engine::{Credential, Endpoint};
 use serde_json::{Map, Value};
 
-/// What holds for the arguments of every tool.
+/// Rules for the arguments of every tool.
 pub(super) const CONVENTIONS: &str = "Lists take limit (1 to 100, default 25) and cursor (nextCursor of the previous page, with the same filters). \
     Times are RFC 3339 in UTC, languages BCP 47, countries ISO 3166-1 alpha-2; left out, the project's apply. \
     Updates change the given members, replace lists as a whole, and null clears. dryRun plans or estimates and changes nothing. \
@@ -25,9 +25,9 @@ const LONGEST: usize = 80;
 /// Members of one list that stand for the others.
 const SHOWN_WORDS: usize = 3;
 
-/// What tells projects apart, of which a key has one.
+/// Tools that tell projects apart, of which a key has one.
 const TO_CHOOSE_A_PROJECT: &[&str] = &["projects.list", "projects.get"];
-/// What is always refused to a token, which has no project of its own.
+/// Tools that are always refused to a token, which has no project of its own.
 const OF_THE_ONE_PROJECT: &[&str] = &["project.get"];
 
 /// A tool in both of its forms.

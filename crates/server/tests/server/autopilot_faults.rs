@@ -1,4 +1,4 @@
-//! What may happen to a post of the autopilot between two of its steps.
+//! Events that may befall a post of the autopilot between two of its steps.
 
 use searchwright_contract::people::Role;
 use serde_json::{Value, json};
@@ -233,7 +233,11 @@ async fn only_a_person_raises_the_cap_above_the_volume_of_the_site(database: &st
         "{}",
         saved.text
     );
-    assert_eq!(bench.get("P/autopilot").await.json()["monthly_cap"], 20);
+    let raised = bench.get("P/autopilot").await.json();
+    assert_eq!(
+        (&raised["monthly_cap"], &raised["version"]),
+        (&json!(20), &json!(1))
+    );
     // up to there keys may go too, and not beyond
     let set = bench.patch("P/autopilot", json!({ "monthly_cap": 15 })).await;
     assert_eq!(set.status, 200, "{set:?}");

@@ -28,7 +28,7 @@ on_both!(
 /// User `ada`, password `canary:1`.
 const SENT: &str = "Basic YWRhOmNhbmFyeTox";
 
-/// What was sent as `Authorization`, for each request.
+/// The `Authorization` of each request.
 type Sent = Arc<Mutex<Vec<Option<String>>>>;
 
 async fn answer(State((sent, link)): State<(Sent, Option<SocketAddr>)>, request: Request) -> Response {

@@ -1,4 +1,4 @@
-//! What becomes of texts of answers and of imported reports when their time is over.
+//! Retention of texts of answers and of imported reports.
 
 use serde_json::{Value, json};
 

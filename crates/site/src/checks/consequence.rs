@@ -1,4 +1,4 @@
-//! What a problem costs the site, by which findings are put in order.
+//! Consequence of a problem for the site, by which findings are put in order.
 
 use super::{
     Category::{Ai, Content, Crawlability, Indexability, Security, Social, StructuredData},

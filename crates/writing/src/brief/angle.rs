@@ -208,7 +208,7 @@ pub fn angle(subject: &Subject<'_>) -> Angle {
     }
 }
 
-/// What is asked, then what an answer has; what is to be done is also asked for what it needs.
+/// Angle of a question: its answer, and for something that is to be done also what it takes.
 fn question(topic: &str, lower: &str, forms: &Forms, words: &[&str]) -> Angle {
     let mut angle = made(forms.question, topic, "");
     // `how to choose` is what is told, `how does it work` is asked

@@ -1,4 +1,4 @@
-//! What a recheck tells on the command line: what is proven fixed, what is still there, what could not be told.
+//! Rechecks on the command line: what is proven fixed, what is still there, what could not be told.
 
 use std::{
     io::{BufRead as _, BufReader, Write as _},
