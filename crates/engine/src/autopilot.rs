@@ -10,6 +10,7 @@ pub mod approvals;
 mod begin;
 pub mod cap;
 pub(crate) mod clearance;
+pub mod decisions;
 mod moves;
 pub(crate) mod pause;
 pub(crate) mod refresh;

@@ -12,7 +12,7 @@ use searchwright_store::{
     activity, autopilot, projects, schedules,
 };
 
-use super::{AutopilotState, approvals::may_approve, volume_limit};
+use super::{AutopilotState, decisions::may_approve, volume_limit};
 use crate::{Engine, failure::Result};
 
 /// Most posts of a month, because there is at most one a day.

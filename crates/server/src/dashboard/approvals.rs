@@ -17,7 +17,7 @@ use searchwright_contract::{
     people::UserRef,
 };
 use searchwright_engine::autopilot::{
-    approvals::{ApprovalPage, Decision},
+    decisions::{ApprovalPage, Decision},
     local_time,
 };
 
