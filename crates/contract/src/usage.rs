@@ -14,7 +14,7 @@ words! {
         KeywordMetrics = "keyword_metrics",
         /// Posts whose text was generated.
         PostsGenerated = "posts_generated",
-        /// Posts made public.
+        /// Posts made public; a post that is unpublished and published again counts twice.
         PostsPublished = "posts_published",
         /// Audits started; counted, but never limited.
         Audits = "audits",

@@ -33,6 +33,7 @@ pub(super) async fn run(job: JobContext) -> Result<serde_json::Value, JobError> 
         Job::PublishPost {
             attempt_id,
             is_scheduled,
+            ..
         } => publish::run(job, attempt_id, is_scheduled).await,
         Job::VerifyPublication {
             post_id,

@@ -19,9 +19,10 @@ use searchwright_contract::{
     Instant,
     ids::{AttemptId, AuditId, ConnectionId, JobId, PostId, RecheckId, RunId},
     jobs,
+    posts::PublicationState,
     usage::Metric,
 };
-use searchwright_store::{Tx, access::ProjectScope, answers, jobs::NewJob, usage};
+use searchwright_store::{Tx, access::ProjectScope, answers, jobs::NewJob, publications, usage};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use context::JobContext;
@@ -85,6 +86,8 @@ pub enum Job {
         /// It was begun by a schedule: nobody waits for it, and an outage of the provider is waited out.
         #[serde(default)]
         is_scheduled: bool,
+        /// It is to make public a post that is not.
+        makes_public: bool,
     },
     /// Look at the page of a post that was published.
     VerifyPublication {
@@ -124,6 +127,9 @@ impl Job {
             }
             Self::GeneratePost { order } if !order.dry_run => Some((Metric::PostsGenerated, 1)),
             Self::TrackPrompts { answers, .. } => Some((Metric::AnswersTracked, (*answers).into())),
+            Self::PublishPost {
+                makes_public: true, ..
+            } => Some((Metric::PostsPublished, 1)),
             _ => None,
         }
     }
@@ -147,7 +153,14 @@ impl Job {
         let Some((metric, counted)) = self.counted() else {
             return Ok(());
         };
+        let mut counted_at = record.created_at;
         let used = match self {
+            Self::PublishPost { attempt_id, .. } => {
+                // an attempt whose outcome is unknown may have made the post public
+                let attempt = publications::get_attempt(tx, scope, *attempt_id).await?;
+                counted_at = attempt.created_at;
+                i64::from(succeeded || attempt.state == PublicationState::Uncertain)
+            }
             Self::GeneratePost { .. } => i64::from(succeeded),
             Self::TrackPrompts { run_id, .. } => answers::count_of_run(tx, scope, *run_id).await?,
             _ => record
@@ -156,7 +169,7 @@ impl Job {
                 .and_then(|p| p[USED].as_i64())
                 .unwrap_or(0),
         };
-        usage::refund(tx, scope, metric, (counted - used).max(0), record.created_at).await
+        usage::refund(tx, scope, metric, (counted - used).max(0), counted_at).await
     }
 
     /// Queues it in the transaction of the change that needs it.

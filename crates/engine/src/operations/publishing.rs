@@ -196,6 +196,8 @@ async fn look_again(
         let again = Job::PublishPost {
             attempt_id: attempt.id,
             is_scheduled: false,
+            // counted when the attempt began, and given back when it turns out to have failed
+            makes_public: attempt.aim == LIVE && !old.summary.is_live,
         };
         again.enqueue(tx, scope, attempt.job, job.links, call.now).await?
     };

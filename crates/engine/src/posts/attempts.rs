@@ -56,7 +56,9 @@ pub(crate) async fn begin_attempt(
     let job = Job::PublishPost {
         attempt_id,
         is_scheduled: order.is_scheduled,
+        makes_public: order.aim == LIVE && !record.post.summary.is_live,
     };
+    job.count(tx, scope, now).await?;
     let job = job.enqueue(tx, scope, job_id, links, now).await?;
     let mut attempt = PublicationAttempt {
         id: attempt_id,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use searchwright_contract::{
-    Instant,
+    Code, Instant,
     events::EventType,
     ids::PostId,
     posts::{Post, PostFailure, PostStatus},
@@ -105,9 +105,16 @@ async fn publish_due(
                 },
                 is_scheduled: true,
             };
-            begin_attempt(engine, tx, scope, &mut record, &order, now).await?;
-            record.post.summary.scheduled_at = None;
-            None
+            match begin_attempt(engine, tx, scope, &mut record, &order, now).await {
+                Ok(_) => {
+                    record.post.summary.scheduled_at = None;
+                    None
+                }
+                Err(failure) if failure.0.code == Code::QuotaExceeded => {
+                    Some((Code::QuotaExceeded.as_str(), failure.0.detail))
+                }
+                Err(failure) => return Err(failure),
+            }
         }
         (_, Err(why)) => Some(("integration_not_ready", why.to_owned())),
         (Err(failure), _) => Some(("publish_blocked", failure.0.detail)),

@@ -9,7 +9,13 @@ use searchwright_store::{
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::harness::Bench;
+use crate::{
+    blog::Fault,
+    harness::Bench,
+    publishing::{publish, settled, start, until, write},
+};
+
+on_both!(a_post_that_goes_live_counts_against_its_quota,);
 
 async fn scope(bench: &Bench) -> ProjectScope {
     let digest = searchwright_engine::secrets::digest(&bench.key);
@@ -276,4 +282,51 @@ async fn the_operator_is_told_what_cannot_be() {
         let refused = engine.set_daily_budget(project, micros).await.unwrap_err();
         assert_eq!(code(refused), (expected.0, expected.1.to_owned()));
     }
+}
+
+async fn a_post_that_goes_live_counts_against_its_quota(database: &str) {
+    let (bench, blog) = start(database).await;
+    let engine = &bench.server.app.engine;
+    let limit = |most| engine.set_quota(bench.project, "posts_published", most);
+    let used = async || quota(&bench.get("P/usage").await.json(), "posts_published")["used"].clone();
+    limit(Some(1)).await.unwrap();
+    let oak = write(&bench, "Oak").await;
+
+    // a draft at the provider is not public, and what the provider refuses is given back
+    publish(&bench, &oak, json!({ "mode": "draft" })).await;
+    settled(&bench, &oak).await;
+    assert_eq!(used().await, 0);
+    blog.fails(&[Fault::Refuses(400)]);
+    publish(&bench, &oak, json!({})).await;
+    assert_eq!(settled(&bench, &oak).await["status"], "failed");
+    assert_eq!(used().await, 0);
+
+    publish(&bench, &oak, json!({})).await;
+    assert_eq!(settled(&bench, &oak).await["status"], "published");
+    assert_eq!(used().await, 1);
+    let change = json!({ "title": "Old oak" });
+    assert_eq!(bench.patch(&format!("P/posts/{oak}"), change).await.status, 200);
+    publish(&bench, &oak, json!({})).await;
+    assert_eq!(settled(&bench, &oak).await["status"], "published");
+    assert_eq!(used().await, 1, "it was public");
+
+    let elm = write(&bench, "Elm").await;
+    let path = format!("P/posts/{elm}/publish");
+    let refused = bench.post(&path, json!({})).await.refuses(403, "quota_exceeded");
+    assert_eq!(
+        (&refused["metric"], &refused["limit"], &refused["used"]),
+        (&json!("posts_published"), &json!(1), &json!(1))
+    );
+    let at = bench.clock.now().plus_millis(3_600_000);
+    let body = json!({ "status": "scheduled", "scheduledAt": at });
+    assert_eq!(bench.patch(&format!("P/posts/{elm}"), body).await.status, 200);
+    bench.clock.advance(3_600_001);
+    let post = until(&bench, &elm, |post| post["status"] == "failed").await;
+    assert_eq!(post["failure"]["code"], "quota_exceeded", "{post:#}");
+    assert_eq!((blog.posts().len(), used().await), (1, json!(1)));
+
+    limit(None).await.unwrap();
+    publish(&bench, &elm, json!({})).await;
+    assert_eq!(settled(&bench, &elm).await["status"], "published");
+    assert_eq!(used().await, 2);
 }
