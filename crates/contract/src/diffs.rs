@@ -33,7 +33,7 @@ words! {
     Incomparable {
         /// The checks, their thresholds or the URL normalisation rules have different versions.
         Ruleset = "ruleset",
-        /// The crawls had different limits or URL patterns.
+        /// The crawls had different URL patterns, or different limits of which at least one was reached.
         Config = "config",
         /// The crawls began at different URLs.
         StartUrl = "start_url",

@@ -170,6 +170,16 @@ fn versions(audit: &Audit) -> (&str, u32) {
     (&audit.ruleset_version, audit.normalization_version)
 }
 
+/// Returns whether the settings of two audits let them see the same pages: a limit that ended neither has no effect.
+fn saw_alike(earlier: &Audit, later: &Audit) -> bool {
+    let is_complete = |audit: &Audit| audit.status == AuditStatus::Completed;
+    let mut config = earlier.config.clone();
+    if is_complete(earlier) && is_complete(later) {
+        (config.max_pages, config.max_depth) = (later.config.max_pages, later.config.max_depth);
+    }
+    config == later.config
+}
+
 fn reasons(earlier: &Audit, later: &Audit, same_rules: bool) -> Vec<Incomparable> {
     let is_partial = |audit: &Audit| audit.status == AuditStatus::Partial;
     // two partial audits that the same limit of the project ended are comparable: both saw as much of the site as it allows
@@ -184,7 +194,7 @@ fn reasons(earlier: &Audit, later: &Audit, same_rules: bool) -> Vec<Incomparable
             !same_rules || versions(earlier) != versions(later),
             Incomparable::Ruleset,
         ),
-        (earlier.config != later.config, Incomparable::Config),
+        (!saw_alike(earlier, later), Incomparable::Config),
         (earlier.start_url != later.start_url, Incomparable::StartUrl),
         (partial, Incomparable::Partial),
     ]

@@ -143,6 +143,14 @@ async fn what_changed_is_told(database: &str) {
     // The other way round, and of crawls that are not alike.
     let back = diff(&bench, &format!("{}/diff?against={}", id(&first), id(&second))).await;
     assert_eq!(of(&back, "title-missing")["removed"], 1);
+    let wide = bench.post("P/audits", json!({ "maxPages": 500 })).await.json();
+    crate::post_generation::until_ended(&bench, wide["job"]["id"].as_str().unwrap()).await;
+    let wide = diff(&bench, &format!("{}/diff", wide["audit"]["id"].as_str().unwrap())).await;
+    assert_eq!(
+        (&wide["comparable"], &wide["reasons"]),
+        (&json!(true), &json!([])),
+        "a limit that was not reached changes nothing"
+    );
     let narrow = bench.post("P/audits", json!({ "maxPages": 2 })).await.json();
     crate::post_generation::until_ended(&bench, narrow["job"]["id"].as_str().unwrap()).await;
     let narrow = diff(
