@@ -4,11 +4,14 @@ use searchwright_contract::{Code, Problem, ids::UserId};
 use searchwright_store::{
     Tx, access,
     account_activity::{self, AccountActivity},
+    integrations,
     oauth_grants::{self, GrantOfUser},
     passkeys::{self, Passkey},
-    second_factors,
+    providers, second_factors,
     sessions::{self, Session, SessionOfUser},
-    sign_in, users,
+    sign_in,
+    usage::{self, DaySpend, ProviderSpend},
+    users,
     workspaces::{self, WorkspaceOfUser},
 };
 
@@ -48,6 +51,67 @@ pub struct Account {
     pub activity: Vec<AccountActivity>,
 }
 
+/// A place at which a project publishes.
+#[derive(Debug)]
+pub struct PublishingPlace {
+    /// Name of the provider.
+    pub provider: &'static str,
+    /// The site at the provider.
+    pub site: String,
+}
+
+/// Consequences that a program's acts can have in a project: where posts become public, and what may be spent.
+#[derive(Debug)]
+pub struct ProjectReach {
+    /// Name of the project.
+    pub name: String,
+    /// Its domain.
+    pub domain: String,
+    /// Places at which it publishes.
+    pub places: Vec<PublishingPlace>,
+    /// Providers that charge an account of this project.
+    pub accounts: Vec<String>,
+    /// Spending of this month by provider.
+    pub spend: Vec<ProviderSpend>,
+    /// Spending of today at all providers.
+    pub today: DaySpend,
+}
+
+impl ProjectReach {
+    /// Returns a sentence about money: the most that may be spent where a budget says so.
+    pub fn spending(&self) -> String {
+        let mut parts: Vec<String> = Vec::new();
+        let unlimited = self
+            .accounts
+            .iter()
+            .filter(|account| !self.spend.iter().any(|spend| spend.provider == **account));
+        for provider in unlimited {
+            parts.push(format!("{provider} without a budget, nothing spent this month"));
+        }
+        for spend in &self.spend {
+            let spent = dollars(spend.settled + spend.uncertain);
+            parts.push(match spend.budget {
+                Some(budget) => format!(
+                    "{} up to {} a month, {spent} spent",
+                    spend.provider,
+                    dollars(budget)
+                ),
+                None => format!("{} without a budget, {spent} spent this month", spend.provider),
+            });
+        }
+        if let Some(limit) = self.today.limit.filter(|_| !parts.is_empty()) {
+            parts.push(format!("at most {} a day in all", dollars(limit)));
+        }
+        parts.join("; ")
+    }
+}
+
+/// Formats millionths of a US dollar.
+fn dollars(micros: i64) -> String {
+    let cents = micros.saturating_add(5_000) / 10_000;
+    format!("${}.{:02}", cents / 100, cents % 100)
+}
+
 impl People {
     /// Returns the account of a person.
     pub async fn account(&self, user: UserId) -> Result<Account> {
@@ -67,13 +131,35 @@ impl People {
         })
     }
 
-    /// Returns the names of the first projects that a person can access, and the number of further ones.
-    pub async fn project_names_of_user(&self, user: UserId) -> Result<(Vec<String>, usize)> {
+    /// Returns where the first projects that a person can access publish and what they may spend, and the number of further
+    /// projects.
+    pub async fn project_reaches(&self, user: UserId) -> Result<(Vec<ProjectReach>, usize)> {
+        let now = self.clock.now();
         let mut tx = self.db.read().await?;
         let all = access::list_projects_of_user(&mut tx, user, None, MAX_COUNTED).await?;
         let more = all.len().saturating_sub(MAX_PROJECTS as usize);
-        let names = all.into_iter().take(MAX_PROJECTS as usize);
-        Ok((names.map(|project| project.name).collect(), more))
+        let mut reaches = Vec::new();
+        for project in all.into_iter().take(MAX_PROJECTS as usize) {
+            let Some(access) = access::find_project_of_user(&mut tx, user, project.id).await? else {
+                continue;
+            };
+            let scope = access.scope();
+            let connections = integrations::list(&mut tx, scope).await?;
+            let places = connections.into_iter().map(|connection| PublishingPlace {
+                provider: connection.provider.as_str(),
+                site: connection.site_key,
+            });
+            let accounts = providers::list(&mut tx, scope).await?;
+            reaches.push(ProjectReach {
+                name: project.name,
+                domain: project.domain,
+                places: places.collect(),
+                accounts: accounts.into_iter().map(|account| account.name).collect(),
+                spend: usage::list_spend(&mut tx, scope, now).await?,
+                today: usage::spend_of_day(&mut tx, scope, now).await?,
+            });
+        }
+        Ok((reaches, more))
     }
 
     /// Returns the first projects that a person can access.

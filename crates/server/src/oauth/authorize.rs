@@ -8,7 +8,7 @@ use http::{Request, Response, StatusCode};
 use searchwright_contract::{Scope, ids::UserId};
 use searchwright_engine::{identity::connections::NewStep, identity::connections::Step, identity::redirects};
 use searchwright_people::{
-    Caller, oauth::requests::Authorization, oauth::requests::Fault,
+    Caller, account::ProjectReach, oauth::requests::Authorization, oauth::requests::Fault,
     oauth::requests::Request as AuthorizationRequest,
 };
 use searchwright_store::oauth_clients::ClientKind;
@@ -40,7 +40,7 @@ struct Consent<'a> {
     /// Permissions that were not asked for, and that the person may add: many programs ask only for reading, and cannot ask for
     /// more later.
     more: Vec<Group>,
-    projects: Vec<String>,
+    projects: Vec<ProjectReach>,
     more_projects: usize,
     person: &'a str,
     email: &'a str,
@@ -165,7 +165,7 @@ fn told(fault: &Fault) -> Response<Body> {
 async fn consent(app: &App, asked: &AuthorizationRequest, visitor: &Visitor) -> Response<Body> {
     let prepared = async {
         let request = app.people.ask_consent(asked, visitor.session.id).await?;
-        let projects = app.people.project_names_of_user(visitor.session.user).await?;
+        let projects = app.people.project_reaches(visitor.session.user).await?;
         Ok::<_, searchwright_engine::Failure>((request, projects))
     };
     let (request, (projects, more_projects)) = match prepared.await {

@@ -24,6 +24,7 @@ on_both!(
     device_is_connected_by_its_code,
     identical_registrations_are_one,
     consent_that_is_sent_twice_leads_back_twice,
+    consent_says_where_posts_go_and_what_may_be_spent,
     missing_scope_at_mcp_is_a_challenge,
     client_with_a_secret_looks_tokens_up,
 );
@@ -1087,4 +1088,30 @@ async fn client_with_a_secret_looks_tokens_up(database: &str) {
     people.delete_oauth_client(&created.client_id).await.unwrap();
     refused(&look(&created.client_secret).await, 401, "invalid_client");
     assert!(people.delete_oauth_client(&agent.client).await.is_err());
+}
+
+async fn consent_says_where_posts_go_and_what_may_be_spent(database: &str) {
+    let (bench, blog) = crate::publishing::start(database).await;
+    let engine = &bench.server.app.engine;
+    engine
+        .set_budget(bench.project, "openai", Some(20_000_000))
+        .await
+        .unwrap();
+    engine
+        .set_daily_budget(bench.project, Some(2_500_000))
+        .await
+        .unwrap();
+    let agent = Agent::new(&bench, Role::Owner).await;
+    let page = agent
+        .browser
+        .open(&agent.request(&[("scope", "content:publish")]))
+        .await;
+    for said in [
+        "publishes at wordpress (127.0.0.1",
+        "openai up to $20.00 a month, $0.00 spent",
+        "at most $2.50 a day in all",
+    ] {
+        assert!(page.text.contains(said), "{said}: {}", page.text);
+    }
+    drop(blog);
 }
