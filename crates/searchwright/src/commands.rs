@@ -27,7 +27,7 @@ use crate::{
     name = "searchwright",
     version,
     about = "Audits a website and proves each fix, finds keywords, drafts and publishes posts",
-    after_help = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not authorised, 4 not found or refused by state, 5 a --fail-on threshold was crossed"
+    after_help = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not authorised, 4 not found or refused by state, 5 a --fail-on threshold was crossed, 6 a recheck has not proven everything fixed"
 )]
 pub struct Cli {
     /// Server and credential of calls.

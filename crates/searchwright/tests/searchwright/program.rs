@@ -107,11 +107,13 @@ impl User {
 
     /// A server that has begun to listen, on ports that were free.
     pub fn serve(&self, more: &[&str]) -> Serving {
-        let arguments = [
-            &["serve", "--listen", "127.0.0.1:0", "--mcp-listen", "127.0.0.1:0"],
-            more,
-        ]
-        .concat();
+        let usual = ["--listen", "127.0.0.1:0"];
+        let listen = if more.contains(&"--listen") {
+            &[][..]
+        } else {
+            &usual
+        };
+        let arguments = [&["serve", "--mcp-listen", "127.0.0.1:0"], listen, more].concat();
         let mut child = self.command(&arguments).spawn().unwrap();
         let mut log = BufReader::new(child.stderr.take().unwrap());
         let mut said = String::new();

@@ -27,6 +27,26 @@ fn a_server_ends_in_order() {
 }
 
 #[test]
+fn listening_to_other_machines_without_tls_is_refused_or_warned_of() {
+    let user = User::new();
+    let open = ["--listen", "0.0.0.0:0"];
+    user.run(&[&["serve", "--mcp-listen", "127.0.0.1:0"], &open[..]].concat())
+        .refuses(1, &["without TLS", "PUBLIC_URL", "allow_insecure_http"]);
+    // a proxy on the same machine is no reason to listen to others
+    let behind = ["--set", "public_url=http://localhost:8787"];
+    for (settings, said) in [
+        (behind, "listen is open to other machines without TLS"),
+        (["--set", "allow_insecure_http=true"], "served over plain http"),
+    ] {
+        let (status, log) = user.serve(&[open, settings].concat()).stop();
+        assert_eq!(status.code(), Some(0), "{log}");
+        assert!(log.contains(said), "{log}");
+    }
+    let (_, log) = user.serve(&[]).stop();
+    assert!(!log.contains("WARN"), "{log}");
+}
+
+#[test]
 fn a_port_that_is_taken_is_named() {
     let user = User::new();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
