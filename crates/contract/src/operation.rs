@@ -219,7 +219,9 @@ impl Meta {
 }
 
 /// An operation of the API. Path, query and body are one flat object.
-pub trait Operation: Serialize + DeserializeOwned + JsonSchema + clap::Args + Send + Sync + 'static {
+pub trait Operation:
+    Clone + Serialize + DeserializeOwned + JsonSchema + clap::Args + Send + Sync + 'static
+{
     /// Type of the answer.
     type Answer: Answer;
     /// Metadata from its row of the table.

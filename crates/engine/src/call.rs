@@ -24,7 +24,9 @@ use uuid::Uuid;
 use searchwright_tracking::{RunPlan, recording::AnalysedAnswers, reports::ReadReport};
 
 pub use crate::failure::fault;
-use crate::{Engine, failure::Result};
+use crate::{
+    Engine, Failure, failure::Result, operations::keyword_import::ImportedFile, posts::settling::Settled,
+};
 
 /// A credential that has been verified.
 #[derive(Clone, Debug)]
@@ -194,6 +196,10 @@ pub enum Prepared {
     Overview(Box<Overview>),
     /// Next steps for more visibility.
     Opportunities(Vec<Opportunity>),
+    /// A file of keywords that was imported.
+    Import(Box<ImportedFile>),
+    /// A post that was assessed.
+    Post(Box<Settled>),
     /// A report that was parsed.
     Report(Box<ReadReport>),
 }
@@ -323,4 +329,24 @@ pub fn forbidden() -> Problem {
 /// Rows of a page.
 pub fn limit(limit: Option<u8>) -> u32 {
     limit.unwrap_or(DEFAULT_LIMIT).into()
+}
+
+/// Member of the problem of [`changed_while_prepared`].
+const CHANGED: &str = "changed_while_prepared";
+
+/// Refusal of a change whose preparation no longer fits what is stored. The call is prepared again.
+pub(crate) fn changed_while_prepared() -> Failure {
+    Problem::new(
+        Code::Overloaded,
+        "the record was changed by others again and again while this change was checked",
+    )
+    .with("reason", CHANGED)
+    .after(1)
+    .into()
+}
+
+/// Returns whether a failure is [`changed_while_prepared`].
+pub(crate) fn is_change_while_prepared(failure: &Failure) -> bool {
+    failure.0.code == Code::Overloaded
+        && failure.0.extra.get("reason").and_then(serde_json::Value::as_str) == Some(CHANGED)
 }

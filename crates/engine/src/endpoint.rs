@@ -19,7 +19,7 @@ use serde_json::Value;
 
 use crate::{
     Engine, autonomy,
-    call::{Call, Credential, Prepared, forbidden},
+    call::{Call, Credential, Prepared, forbidden, is_change_while_prepared},
     failure::{Result, defect},
     replays::{fingerprint, is_remembered, keep, replay, slot},
 };
@@ -27,6 +27,9 @@ use crate::{
 /// Handler of one operation. It runs inside a transaction: a read transaction for [`Effect::Read`], else a write
 /// transaction that commits when the handler returns `Ok`. It awaits nothing but the store.
 pub trait Handle<O: Operation> {
+    /// Whether [`Handle::prepare`] writes: a repeated request with the same key is then answered before it.
+    const WRITES_AHEAD: bool = false;
+
     /// Asks other services for data the handler needs, before its transaction is opened; the handler finds the answer in
     /// `Call::prepared`. The default asks nothing.
     fn prepare(_call: &Call, _operation: &O) -> impl Future<Output = Result<Prepared>> + Send {
@@ -36,6 +39,9 @@ pub trait Handle<O: Operation> {
     /// Runs the operation.
     fn handle(call: &Call, tx: &mut Tx, operation: O) -> impl Future<Output = Result<O::Answer>> + Send;
 }
+
+/// Times that a call is prepared, when what it was prepared from changes before its transaction.
+const MAX_PREPARATIONS: u32 = 6;
 
 /// A call being carried out.
 type Running = Pin<Box<dyn Future<Output = Result<Reply>> + Send>>;
@@ -184,57 +190,95 @@ where
         let CheckedCall {
             mut call,
             arguments,
-            idempotency,
+            mut idempotency,
         } = checked;
-        let subject = O::META
+        let mut subject = O::META
             .path_parameters()
             .filter(|name| *name != "projectId")
             .last()
             .and_then(|name| Some(arguments.get(name)?.as_str()?.to_owned()));
-        let operation: O =
+        let mut operation: O =
             serde_json::from_value(arguments).map_err(|e| Problem::fault("", "invalid", e.to_string()))?;
-        call.prepared = Engine::prepare(&call, &operation).await?;
-        if !O::META.effect.writes() {
+        if <Engine as Handle<O>>::WRITES_AHEAD
+            && let Some((slot, fingerprint)) = &idempotency
+        {
             let mut tx = engine.db.read().await?;
-            return reply::<O>(Engine::handle(&call, &mut tx, operation).await?);
+            let found = replay::<O>(&engine, &mut tx, call.scope()?, slot, fingerprint, call.now).await?;
+            if let Some(reply) = found {
+                return Ok(reply);
+            }
         }
-        let Some((slot, fingerprint)) = idempotency else {
-            return engine
-                .db
-                .write(move |tx| Box::pin(async move { change::<O>(&call, tx, operation, subject).await }))
-                .await;
-        };
-        let (scope, now) = (call.scope()?, call.now);
-        let done = {
-            let (slot, fingerprint) = (slot.clone(), fingerprint.clone());
-            let work = async move |tx: &mut Tx| {
-                if let Some(reply) = replay::<O>(&call.engine, tx, scope, &slot, &fingerprint, now).await? {
-                    return Ok(reply);
-                }
-                let reply = change::<O>(&call, tx, operation, subject).await?;
-                keep::<O>(&call.engine, tx, scope, &slot, fingerprint, &reply, now).await?;
-                Ok(reply)
+        let mut left = MAX_PREPARATIONS;
+        loop {
+            call.prepared = Engine::prepare(&call, &operation).await?;
+            if !O::META.effect.writes() {
+                let mut tx = engine.db.read().await?;
+                return reply::<O>(Engine::handle(&call, &mut tx, operation).await?);
+            }
+            left -= 1;
+            if left == 0 || matches!(call.prepared, Prepared::Nothing) {
+                return write::<O>(engine, Arc::new(call), operation, subject, idempotency).await;
+            }
+            let shared = Arc::new(call);
+            let again = (operation.clone(), subject.clone(), idempotency.clone());
+            let done = write::<O>(engine.clone(), shared.clone(), operation, subject, idempotency).await;
+            call = match (done, Arc::into_inner(shared)) {
+                (Err(failure), Some(call)) if is_change_while_prepared(&failure) => call,
+                (done, _) => return done,
             };
-            engine.db.write(move |tx| Box::pin(work(tx))).await
-        };
-        let Err(failure) = done else { return done };
-        if !is_remembered(failure.0.code) {
-            return Err(failure);
+            (operation, subject, idempotency) = again;
         }
-        let body = serde_json::to_vec(&failure.0).map_err(|e| defect("answer", e))?;
-        let refused = Reply {
-            status: failure.0.status,
-            head: Head::default(),
-            body,
-            replayed: false,
-        };
-        let db = engine.db.clone();
-        db.write(move |tx| {
-            Box::pin(async move { keep::<O>(&engine, tx, scope, &slot, fingerprint, &refused, now).await })
-        })
-        .await?;
-        Err(failure)
     })
+}
+
+/// Carries a change out, or answers it from what is stored under its key.
+async fn write<O>(
+    engine: Arc<Engine>,
+    call: Arc<Call>,
+    operation: O,
+    subject: Option<String>,
+    idempotency: Option<(idempotency::IdempotencyKey, Vec<u8>)>,
+) -> Result<Reply>
+where
+    O: Operation,
+    Engine: Handle<O>,
+{
+    let Some((slot, fingerprint)) = idempotency else {
+        return engine
+            .db
+            .write(move |tx| Box::pin(async move { change::<O>(&call, tx, operation, subject).await }))
+            .await;
+    };
+    let (scope, now) = (call.scope()?, call.now);
+    let done = {
+        let (slot, fingerprint) = (slot.clone(), fingerprint.clone());
+        let work = async move |tx: &mut Tx| {
+            if let Some(reply) = replay::<O>(&call.engine, tx, scope, &slot, &fingerprint, now).await? {
+                return Ok(reply);
+            }
+            let reply = change::<O>(&call, tx, operation, subject).await?;
+            keep::<O>(&call.engine, tx, scope, &slot, fingerprint, &reply, now).await?;
+            Ok(reply)
+        };
+        engine.db.write(move |tx| Box::pin(work(tx))).await
+    };
+    let Err(failure) = done else { return done };
+    if !is_remembered(failure.0.code) {
+        return Err(failure);
+    }
+    let body = serde_json::to_vec(&failure.0).map_err(|e| defect("answer", e))?;
+    let refused = Reply {
+        status: failure.0.status,
+        head: Head::default(),
+        body,
+        replayed: false,
+    };
+    let db = engine.db.clone();
+    db.write(move |tx| {
+        Box::pin(async move { keep::<O>(&engine, tx, scope, &slot, fingerprint, &refused, now).await })
+    })
+    .await?;
+    Err(failure)
 }
 
 /// Carries a change out and notes who made it: here and nowhere else, so that no handler can forget. The

@@ -74,6 +74,8 @@ pub struct Engine {
     /// Refused calls of connected programs, to be stored.
     pub denials: searchwright_identity::denials::DenialLog,
     cursors: cursor::Cursors,
+    /// Places for the assessment of long texts.
+    long_texts: posts::places::Places,
 }
 
 impl Engine {
@@ -100,6 +102,7 @@ impl Engine {
             memberships: VerifiedCache::default(),
             denials: searchwright_identity::denials::DenialLog::default(),
             cursors,
+            long_texts: posts::places::Places::default(),
         }))
     }
 

@@ -3,6 +3,7 @@
 //! Pure functions over plain values: no database, no network, no clock. The structure of a text is read
 //! from its sanitised HTML, so Markdown with raw HTML in it and posts kept as HTML are judged alike.
 
+pub mod assessment;
 mod attributions;
 pub mod brief;
 pub mod content_checks;

@@ -34,11 +34,12 @@ use crate::{
     jobs::{Job, generate_post::Order, keyword_generation::GenerationOrder},
     operations::BUILT_IN,
     posts::{
-        Site, advance, announce,
+        advance, announce,
         draft::{new_draft, set_free_slug},
         facts, follow,
         generation::{begin_generation, find_duplicate},
-        settle,
+        settling::settle,
+        site_of,
     },
 };
 
@@ -278,7 +279,7 @@ async fn draft_for(
     record.post.summary.keyword_id = Some(keyword.id);
     record.post.summary.keyword = Some(keyword.keyword.clone());
     set_free_slug(tx, scope, &mut record).await?;
-    let site = Site::new(&project.name, &project.domain);
+    let site = site_of(&project.name, &project.domain);
     settle(tx, scope, &mut record, &site, false, now).await?;
     Ok(record)
 }

@@ -31,11 +31,12 @@ use crate::{
     Engine,
     failure::Result,
     posts::{
-        Site, advance, announce,
+        advance, announce,
         attempts::{AttemptOrder, LIVE, begin_attempt},
         draft::{new_draft, set_free_slug},
-        facts, follow, settle,
-        sources::Sources,
+        facts, follow,
+        settling::settle,
+        site_of, sources,
     },
 };
 
@@ -135,7 +136,7 @@ pub(super) async fn draft(
     (details.excerpt, details.meta_description) = (None, None);
     details.canonical_url.get_or_insert_with(|| refresh.url.clone());
     set_free_slug(tx, scope, &mut record).await?;
-    let site = Site::new(&project.name, &project.domain);
+    let site = site_of(&project.name, &project.domain);
     settle(tx, scope, &mut record, &site, false, now).await?;
     Ok(Some(record))
 }
@@ -178,10 +179,8 @@ pub(crate) async fn publish(
     let mut live = posts::get(tx, scope, replaced).await?;
     let old = live.post.clone();
     let project = projects::get(tx, scope).await?;
-    Sources::load(tx, scope, draft)
-        .await?
-        .save(tx, scope, replaced)
-        .await?;
+    let written_from = sources::load(tx, scope, draft).await?;
+    sources::save(tx, scope, replaced, &written_from).await?;
     let new = record.post.clone();
     live.post.summary.title = new.summary.title;
     live.post.content = new.content;
@@ -192,7 +191,7 @@ pub(crate) async fn publish(
         canonical_url,
         ..new.details
     };
-    let site = Site::new(&project.name, &project.domain);
+    let site = site_of(&project.name, &project.domain);
     settle(tx, scope, &mut live, &site, true, now).await?;
     let known = Facts {
         is_integration_ready: true,

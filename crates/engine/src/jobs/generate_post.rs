@@ -21,6 +21,7 @@ use searchwright_store::{
     projects,
 };
 use searchwright_writing::{
+    assessment::sources::{SourceText, Sources},
     brief::{Brief, brief},
     document::Document,
     transitions::{Actor, Facts},
@@ -35,8 +36,7 @@ use super::{
 use crate::{
     failure::defect,
     posts::{
-        BRIEF_ONLY, Site, advance, announce, facts, follow, settle,
-        sources::{SourceText, Sources},
+        BRIEF_ONLY, advance, announce, facts, follow, settling::settle, site_of, sources as stored_sources,
     },
 };
 
@@ -150,7 +150,7 @@ async fn carry_out(job: &JobContext, order: &Order) -> Result<Value, JobError> {
         brief: &brief,
         read: &read,
         replaced: replaced.as_ref(),
-        site: &Site::new(&project.name, &project.domain),
+        site: &site_of(&project.name, &project.domain),
     };
     let mut written = if keeps_text(order, &post) {
         writer.surroundings().await?
@@ -297,10 +297,12 @@ async fn finish(
             let project = projects::get(tx, scope).await?;
             let old = record.post.clone();
             if written.content.is_some() {
-                written.sources.save(tx, scope, id).await.map_err(refused)?;
+                stored_sources::save(tx, scope, id, &written.sources)
+                    .await
+                    .map_err(refused)?;
             }
             fill(&mut record, order.mode, method, written, now);
-            let site = Site::new(&project.name, &project.domain);
+            let site = site_of(&project.name, &project.domain);
             let is_new_text = record.post.content != old.content;
             settle(tx, scope, &mut record, &site, is_new_text, now)
                 .await

@@ -1,6 +1,9 @@
 //! Keywords from files of other tools.
 
-use std::collections::{BTreeSet, HashMap, hash_map};
+use std::{
+    collections::{BTreeSet, HashMap, hash_map},
+    sync::Arc,
+};
 
 use searchwright_contract::{
     Instant,
@@ -14,6 +17,7 @@ use searchwright_keywords::{
 };
 use searchwright_store::{
     Tx,
+    access::ProjectScope,
     keywords::{self, KeywordFacts, NewKeyword, TextKey},
 };
 
@@ -23,9 +27,9 @@ use super::{
 };
 use crate::{
     Engine,
-    call::{Call, fault},
+    call::{Call, Prepared, fault},
     endpoint::Handle,
-    failure::Result,
+    failure::{Failure, Result, defect},
     jobs::Job,
     keyword_merge::{RowOrigin, merge_row},
 };
@@ -43,34 +47,64 @@ struct Entry {
     row: Row,
 }
 
+/// A file that was imported, but for the clusters of its keywords.
+#[derive(Clone, Debug)]
+pub struct ImportedFile {
+    imported: Imported,
+    /// Languages of keywords that were added or changed.
+    changed_languages: BTreeSet<String>,
+}
+
 impl Handle<ImportKeywords> for Engine {
-    async fn handle(call: &Call, tx: &mut Tx, operation: ImportKeywords) -> Result<Imported> {
-        let access = call.project()?;
+    const WRITES_AHEAD: bool = true;
+
+    /// Imports the rows, a portion per transaction, so that the writes of others wait for no more than one. Whoever
+    /// repeats an import that was interrupted finds the rows that were written unchanged.
+    async fn prepare(call: &Call, operation: &ImportKeywords) -> Result<Prepared> {
+        let (access, operation) = (call.project()?, operation.clone());
         let language = operation.language.unwrap_or_else(|| access.language.clone());
         let country = country_code(operation.country, &access.country)?;
-        let bytes = file_bytes(operation.file).map_err(|e| fault("/file", e.code(), e.to_string()))?;
-        let mut import =
-            Import::open(&*bytes).map_err(|e| fault("/file", "unknown_format", e.to_string()))?;
-        let source = import.format().source();
-        let mut told = Told::new(import.format().as_str());
-        let entries = entries(&mut import, &language, &country, &mut told)?;
-        let origin = RowOrigin {
+        let file = operation.file;
+        let reading = tokio::task::spawn_blocking(move || {
+            let bytes = file_bytes(file).map_err(|e| fault("/file", e.code(), e.to_string()))?;
+            let mut import =
+                Import::open(&*bytes).map_err(|e| fault("/file", "unknown_format", e.to_string()))?;
+            let mut told = Told::new(import.format().as_str());
+            let entries = entries(&mut import, &language, &country, &mut told)?;
+            Ok::<_, Failure>((import.format().source(), entries, told))
+        });
+        let (source, mut entries, mut told) = reading.await.map_err(|e| defect("import", e))??;
+        let origin = Arc::new(RowOrigin {
             source,
             status: operation.status.unwrap_or(KeywordStatus::New),
-            brands: load_brands(call, tx).await?,
+            brands: load_brands(call, &mut call.engine.db.read().await?).await?,
             now: call.now,
-        };
-        for portion in entries.chunks(KEYWORDS_PER_BATCH) {
-            write(call, tx, portion, &origin, &mut told).await?;
+        });
+        while !entries.is_empty() {
+            let portion: Vec<Entry> = entries.drain(..entries.len().min(KEYWORDS_PER_BATCH)).collect();
+            let (engine, scope, origin) = (call.engine.clone(), call.scope()?, origin.clone());
+            let work = async move |tx: &mut Tx| {
+                write(&engine, tx, scope, &portion, &origin, &mut told).await?;
+                Ok::<_, Failure>(told)
+            };
+            told = call.engine.db.write(move |tx| Box::pin(work(tx))).await?;
         }
-        for language in std::mem::take(&mut told.changed_languages) {
+        Ok(Prepared::Import(Box::new(told.finish())))
+    }
+
+    async fn handle(call: &Call, tx: &mut Tx, _: ImportKeywords) -> Result<Imported> {
+        let Prepared::Import(file) = &call.prepared else {
+            return Err(defect("import", "no row was imported"));
+        };
+        let mut imported = file.imported.clone();
+        for language in file.changed_languages.iter().cloned() {
             let clusters = Job::ClusterKeywords { language };
             let job = clusters
                 .enqueue_once(tx, call.scope()?, call.engine.clock.id(), call.now)
                 .await?;
-            told.imported.job = told.imported.job.or(job.map(|job| with_actions(call, job)));
+            imported.job = imported.job.or(job.map(|job| with_actions(call, job)));
         }
-        Ok(told.finish())
+        Ok(imported)
     }
 }
 
@@ -114,19 +148,19 @@ fn entries(import: &mut Import, language: &str, country: &str, told: &mut Told) 
 }
 
 async fn write(
-    call: &Call,
+    engine: &Engine,
     tx: &mut Tx,
+    scope: ProjectScope,
     portion: &[Entry],
     origin: &RowOrigin,
     told: &mut Told,
 ) -> Result<()> {
-    let scope = call.scope()?;
     let texts = portion.iter().map(|entry| entry.text.clone()).collect();
     let found = keywords::find_by_texts(tx, scope, texts).await?;
     let (mut new, mut learnt) = (Vec::new(), Vec::new());
     for (entry, existing) in portion.iter().zip(found) {
         let Some(existing) = existing else {
-            let id = call.engine.clock.id();
+            let id = engine.clock.id();
             let (language, country, normalized) = entry.text.clone();
             new.push(NewKeyword {
                 id,
@@ -233,12 +267,15 @@ impl Told {
         }
     }
 
-    fn finish(mut self) -> Imported {
+    fn finish(mut self) -> ImportedFile {
         self.sound.sort_by_key(|row| row.line);
         self.broken.append(&mut self.sound);
         self.broken.truncate(MAX_OUTCOMES);
         self.imported.more_outcomes = self.imported.rows.saturating_sub(self.broken.len() as u64);
         self.imported.outcomes = self.broken;
-        self.imported
+        ImportedFile {
+            imported: self.imported,
+            changed_languages: self.changed_languages,
+        }
     }
 }

@@ -16,7 +16,10 @@ use searchwright_store::{
     posts::{self, PostQuery, PostRecord},
     projects,
 };
-use searchwright_writing::transitions::{Actor, Effect, Facts, transition};
+use searchwright_writing::{
+    assessment::sources::{UNVERIFIED, accept},
+    transitions::{Actor, Effect, Facts, transition},
+};
 
 use self::{
     edit::{Edit, edit, given},
@@ -25,21 +28,37 @@ use self::{
 use crate::{
     Engine, autonomy,
     autopilot::approvals::refuse_unapproved,
-    call::{Call, fault, limit},
+    call::{Call, Prepared, changed_while_prepared, fault, limit},
     connections::{connection_for_schedule, list_ready},
     endpoint::Handle,
     failure::Result,
     posts::{
-        Site, actions, advance, announce,
+        actions, advance, announce,
         draft::{new_draft, set_free_slug},
-        facts, follow, settle,
-        sources::{UNVERIFIED, accept},
+        facts, follow,
+        settling::{Settled, settle_ahead},
+        site_of,
     },
 };
 
-fn site(call: &Call) -> Result<Site> {
+/// Assesses a post before its transaction. A refusal is left to the transaction, which knows whether the request is a
+/// repeated one.
+async fn assess_ahead(call: &Call, edited: Result<Option<PostRecord>>) -> Result<Prepared> {
+    let Ok(Some(record)) = edited else {
+        return Ok(Prepared::Nothing);
+    };
     let project = &call.project()?.project;
-    Ok(Site::new(&project.name, &project.domain))
+    let site = site_of(&project.name, &project.domain);
+    let settled = settle_ahead(&call.engine, call.scope()?, record, site, call.now).await?;
+    Ok(Prepared::Post(Box::new(settled)))
+}
+
+/// Returns the post that was assessed before the transaction.
+fn assessed(call: &Call) -> Result<&Settled> {
+    match &call.prepared {
+        Prepared::Post(settled) => Ok(settled),
+        _ => Err(changed_while_prepared()),
+    }
 }
 
 /// Lets sentences stand that no source bears out.
@@ -149,24 +168,35 @@ impl Handle<ListPosts> for Engine {
     }
 }
 
+/// Returns a new post, without its derived fields.
+async fn drafted(call: &Call, tx: &mut Tx, operation: CreatePost, id: PostId) -> Result<PostRecord> {
+    if operation.title.is_none() && operation.keyword_id.is_none() {
+        return Err(fault("/title", "required", "a post needs a title or a keyword"));
+    }
+    let edit = edit!(operation, given);
+    let mut record = new_draft(id, &call.project()?.language, PostOrigin::Api, call.now);
+    edit.apply(call, tx, &mut record).await?;
+    if record.post.summary.slug.is_empty() {
+        set_free_slug(tx, call.scope()?, &mut record).await?;
+    } else {
+        refuse_taken(call, tx, &record.post.summary.slug, id).await?;
+    }
+    Ok(record)
+}
+
 impl Handle<CreatePost> for Engine {
+    async fn prepare(call: &Call, operation: &CreatePost) -> Result<Prepared> {
+        let (id, operation) = (call.engine.clock.id(), operation.clone());
+        let drafted = drafted(call, &mut call.engine.db.read().await?, operation, id).await;
+        assess_ahead(call, drafted.map(Some)).await
+    }
+
     async fn handle(call: &Call, tx: &mut Tx, operation: CreatePost) -> Result<Post> {
         let scope = call.scope()?;
-        let access = call.project()?;
-        if operation.title.is_none() && operation.keyword_id.is_none() {
-            return Err(fault("/title", "required", "a post needs a title or a keyword"));
-        }
         projects::lock(tx, scope).await?;
-        let edit = edit!(operation, given);
-        let id = call.engine.clock.id();
-        let mut record = new_draft(id, &access.language, PostOrigin::Api, call.now);
-        edit.apply(call, tx, &mut record).await?;
-        if record.post.summary.slug.is_empty() {
-            set_free_slug(tx, scope, &mut record).await?;
-        } else {
-            refuse_taken(call, tx, &record.post.summary.slug, id).await?;
-        }
-        settle(tx, scope, &mut record, &site(call)?, true, call.now).await?;
+        let id = assessed(call).map_or_else(|_| call.engine.clock.id(), Settled::id);
+        let mut record = drafted(call, tx, operation, id).await?;
+        assessed(call)?.apply(tx, scope, &mut record, true).await?;
         let created = posts::create(tx, scope, &record, call.now).await?;
         follow(tx, scope, None, &created.post.summary, call.now).await?;
         let (id, kind) = (call.engine.clock.id(), EventType::PostCreated);
@@ -182,70 +212,102 @@ impl Handle<GetPost> for Engine {
     }
 }
 
+/// A post as a request changes it.
+struct Edited {
+    before: PostRecord,
+    /// Without its derived fields.
+    after: PostRecord,
+    /// Whether the request sets no member of the text.
+    is_empty: bool,
+    /// Whether the request changes nothing at all.
+    is_unchanged: bool,
+}
+
+async fn edited(call: &Call, tx: &mut Tx, operation: UpdatePost) -> Result<Edited> {
+    let mut record = find(call, tx, &operation.post_id).await?;
+    let before = record.clone();
+    let old = &before.post;
+    check_version(call, old, operation.if_version, operation.content.is_some())?;
+    let UpdatePost {
+        status,
+        ref scheduled_at,
+        allow_empty_content,
+        accept_claims: ref accepted,
+        ..
+    } = operation;
+    let (accepted, scheduled_at) = (accepted.clone().unwrap_or_default(), scheduled_at.clone());
+    let edit = edit!(operation, std::convert::identity);
+    let is_empty = edit.is_empty();
+    if !is_empty {
+        refuse_unless_editable(old.summary.status)?;
+        edit.apply(call, tx, &mut record).await?;
+    }
+    let is_blank = |text: &str| text.trim().is_empty();
+    if is_blank(&record.post.content) && !is_blank(&old.content) && allow_empty_content != Some(true) {
+        return Err(fault(
+            "/content",
+            "would_erase_content",
+            "would erase the text; send allowEmptyContent: true if that is intended",
+        ));
+    }
+    if record.post.summary.slug != old.summary.slug {
+        refuse_taken(call, tx, &record.post.summary.slug, old.summary.id).await?;
+    }
+    if let Patch::Value(at) = scheduled_at
+        && at <= call.now
+    {
+        return Err(fault(
+            "/scheduledAt",
+            "not_in_the_future",
+            "has to be in the future",
+        ));
+    }
+    record.post.summary.scheduled_at = scheduled_at.apply(record.post.summary.scheduled_at);
+    let can_be_set = |to: PostStatus| transition(to, to, Actor::Patch, &Facts::default()).is_ok();
+    let keeps_status = status.is_none_or(|to| to == old.summary.status && can_be_set(to));
+    let mut accepting = record.clone();
+    let accepts = accept_claims(&mut accepting, &accepted).is_ok();
+    let is_unchanged = keeps_status && accepts && accepting == before;
+    if record.post.content != old.content {
+        forget_generated(&mut record);
+    }
+    Ok(Edited {
+        before,
+        after: record,
+        is_empty,
+        is_unchanged,
+    })
+}
+
 impl Handle<UpdatePost> for Engine {
+    async fn prepare(call: &Call, operation: &UpdatePost) -> Result<Prepared> {
+        let edited = edited(call, &mut call.engine.db.read().await?, operation.clone()).await;
+        assess_ahead(
+            call,
+            edited.map(|edited| (!edited.is_unchanged).then_some(edited.after)),
+        )
+        .await
+    }
+
     async fn handle(call: &Call, tx: &mut Tx, operation: UpdatePost) -> Result<Post> {
         let scope = call.scope()?;
         projects::lock(tx, scope).await?;
-        let mut record = find(call, tx, &operation.post_id).await?;
-        let before = record.clone();
-        let old = record.post.clone();
-        check_version(call, &old, operation.if_version, operation.content.is_some())?;
-        let UpdatePost {
-            status,
-            ref scheduled_at,
-            unpublish,
-            allow_empty_content,
-            accept_claims: ref accepted,
-            ..
-        } = operation;
-        let accepted = accepted.clone().unwrap_or_default();
-        let scheduled_at = scheduled_at.clone();
-        let edit = edit!(operation, std::convert::identity);
-        let edit_is_empty = edit.is_empty();
-        if !edit_is_empty {
-            refuse_unless_editable(old.summary.status)?;
-            edit.apply(call, tx, &mut record).await?;
+        let (status, unpublish) = (operation.status, operation.unpublish);
+        let accepted = operation.accept_claims.clone().unwrap_or_default();
+        let edited = edited(call, tx, operation).await?;
+        if edited.is_unchanged {
+            return shown(call, tx, edited.before).await;
         }
-        let is_blank = |text: &str| text.trim().is_empty();
-        if is_blank(&record.post.content) && !is_blank(&old.content) && allow_empty_content != Some(true) {
-            return Err(fault(
-                "/content",
-                "would_erase_content",
-                "would erase the text; send allowEmptyContent: true if that is intended",
-            ));
-        }
-        if record.post.summary.slug != old.summary.slug {
-            refuse_taken(call, tx, &record.post.summary.slug, old.summary.id).await?;
-        }
-        if let Patch::Value(at) = scheduled_at
-            && at <= call.now
-        {
-            return Err(fault(
-                "/scheduledAt",
-                "not_in_the_future",
-                "has to be in the future",
-            ));
-        }
-        record.post.summary.scheduled_at = scheduled_at.apply(record.post.summary.scheduled_at);
-        let can_be_set = |to: PostStatus| transition(to, to, Actor::Patch, &Facts::default()).is_ok();
-        let keeps_status = status.is_none_or(|to| to == old.summary.status && can_be_set(to));
-        let mut accepting = record.clone();
-        let accepts = accept_claims(&mut accepting, &accepted).is_ok();
-        if keeps_status && accepts && accepting == before {
-            return shown(call, tx, before).await;
-        }
-        if record.post.content != old.content {
-            forget_generated(&mut record);
-        }
+        let (mut record, old) = (edited.after, edited.before.post);
         let is_new_text = record.post.content != old.content;
-        settle(tx, scope, &mut record, &site(call)?, is_new_text, call.now).await?;
+        assessed(call)?.apply(tx, scope, &mut record, is_new_text).await?;
         accept_claims(&mut record, &accepted)?;
         if status == Some(PostStatus::Draft)
             && unpublish == Some(true)
             && old.summary.status == PostStatus::Published
         {
             // What else the request changes is changed with it; the draft comes once the provider has it back.
-            let record = if edit_is_empty {
+            let record = if edited.is_empty {
                 record
             } else {
                 keep(call, tx, record, &old).await?

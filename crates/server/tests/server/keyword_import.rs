@@ -11,6 +11,7 @@ on_both!(
     files_come_in_every_language_and_encoding,
     a_word_is_one_keyword_in_every_spelling,
     what_is_no_file_is_refused,
+    a_repeated_import_is_answered_and_not_made_again,
     generation_is_asked_for_soundly,
 );
 
@@ -350,4 +351,28 @@ async fn generation_is_asked_for_soundly(database: &str) {
         .send()
         .await
         .refuses(403, "insufficient_scope");
+}
+
+async fn a_repeated_import_is_answered_and_not_made_again(database: &str) {
+    let bench = Bench::on(database, &[]).await;
+    let rows: String = (0..2_500).map(|row| format!("word {row} more\n")).collect();
+    let file = format!("Keyword\n{rows}");
+    let send = async || {
+        let call = bench.call("POST", "P/keywords/import");
+        let call = call.header("idempotency-key", "k");
+        call.json(&json!({ "file": file })).send().await
+    };
+    let first = send().await;
+    assert_eq!(
+        (first.status, &first.json()["created"]),
+        (200, &json!(2_500)),
+        "{first:?}"
+    );
+    let one = bench.get("P/keywords?q=word%207%20more&limit=1").await.json();
+    let path = format!("P/keywords/{}", one["data"][0]["id"].as_str().unwrap());
+    assert_eq!(bench.call("DELETE", &path).send().await.status, 204);
+    let again = send().await;
+    assert_eq!(again.json(), first.json());
+    assert_eq!(again.header("idempotency-replayed"), Some("true"));
+    assert_eq!(bench.get(&path).await.status, 404, "nothing was imported again");
 }

@@ -12,6 +12,7 @@ on_both!(
     two_writers,
     a_text_that_was_replaced_can_be_restored,
     slugs_are_unique,
+    changes_that_meet_are_all_made,
 );
 
 /// Kinds of the project's events and the posts they are about, oldest first.
@@ -512,4 +513,34 @@ async fn a_post_belongs_to_its_project_and_so_does_its_keyword() {
         .send()
         .await
         .refuses(403, "insufficient_scope");
+}
+
+/// A change is assessed before its transaction; when another comes between, it is assessed again.
+async fn changes_that_meet_are_all_made(database: &str) {
+    let bench = Bench::on(database, &[]).await;
+    let text = "A sentence about desks, *long enough* to take a while. ".repeat(500);
+    let made = bench
+        .post("P/posts", json!({ "title": "Desks", "content": text }))
+        .await;
+    let path = format!("P/posts/{}", made.json()["id"].as_str().unwrap());
+    let (title, tags, excerpt) = tokio::join!(
+        bench.patch(&path, json!({ "title": "Tall desks" })),
+        bench.patch(&path, json!({ "tags": ["tall"] })),
+        bench.patch(&path, json!({ "excerpt": "Of tall desks" })),
+    );
+    assert_eq!((title.status, tags.status, excerpt.status), (200, 200, 200));
+    let post = bench.get(&path).await.json();
+    assert_eq!(
+        (&post["title"], &post["tags"], &post["excerpt"], &post["version"]),
+        (
+            &json!("Tall desks"),
+            &json!(["tall"]),
+            &json!("Of tall desks"),
+            &json!(4)
+        )
+    );
+    let same = bench.post("P/posts", json!({ "content": text, "title": "Tall desks" }));
+    let (one, two) = tokio::join!(same, bench.post("P/posts", json!({ "title": "Tall desks" })));
+    assert_eq!((one.status, two.status), (201, 201), "{one:?} {two:?}");
+    assert_ne!(one.json()["slug"], two.json()["slug"]);
 }

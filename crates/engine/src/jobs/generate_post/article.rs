@@ -6,6 +6,10 @@ mod prompts;
 use searchwright_contract::posts::{Post, PostWarning};
 use searchwright_providers::LanguageModel;
 use searchwright_writing::{
+    assessment::{
+        Site,
+        sources::{SourceText, Sources},
+    },
     brief::{Brief, Section, plain},
     document::Document,
     internal_links,
@@ -26,10 +30,7 @@ use crate::{
         JobError,
         checkpoints::{StepAnswer, Steps},
     },
-    posts::{
-        MISSING_SECTION, STEP_LOST, Site,
-        sources::{SourceText, Sources},
-    },
+    posts::{MISSING_SECTION, STEP_LOST},
 };
 
 /// Sections of an article, at most.

@@ -9,16 +9,16 @@ use searchwright_site::{
     page::PageFacts,
 };
 use searchwright_store::{audits, crawls};
-use searchwright_writing::brief::{Brief, address, plain};
+use searchwright_writing::{
+    assessment::sources::SourceText,
+    brief::{Brief, address, plain},
+};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use url::Url;
 
 use super::Order;
-use crate::{
-    jobs::{JobContext, JobError, checkpoints::Steps},
-    posts::sources::SourceText,
-};
+use crate::jobs::{JobContext, JobError, checkpoints::Steps};
 
 /// Pages that are read.
 const MAX_PAGES: usize = 10;

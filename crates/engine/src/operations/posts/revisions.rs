@@ -4,19 +4,22 @@ use searchwright_contract::{
     List, Problem,
     posts::{ListRevisions, Post, RestoreRevision, Revision},
 };
-use searchwright_store::{Tx, posts, projects};
+use searchwright_store::{
+    Tx,
+    posts::{self, PostRecord},
+    projects,
+};
 
 use super::{
-    check_version, forget_generated,
+    assess_ahead, assessed, check_version, forget_generated,
     record::{find, write},
-    refuse_unless_editable, site,
+    refuse_unless_editable,
 };
 use crate::{
     Engine,
-    call::{Call, limit},
+    call::{Call, Prepared, limit},
     endpoint::Handle,
     failure::Result,
-    posts::settle,
 };
 
 impl Handle<ListRevisions> for Engine {
@@ -29,28 +32,40 @@ impl Handle<ListRevisions> for Engine {
     }
 }
 
+/// Returns a post, and the same with an earlier text, without its derived fields.
+async fn restored(call: &Call, tx: &mut Tx, operation: &RestoreRevision) -> Result<[PostRecord; 2]> {
+    let before = find(call, tx, &operation.post_id).await?;
+    let old = &before.post;
+    // What is no number names no revision.
+    let number = operation.number.parse().unwrap_or_default();
+    let revision = posts::get_revision(tx, call.scope()?, old.summary.id, number)
+        .await
+        .map_err(|error| match error {
+            searchwright_store::Error::Missing => Problem::not_found("revision").into(),
+            other => crate::Failure::from(other),
+        })?;
+    check_version(call, old, operation.if_version, true)?;
+    refuse_unless_editable(old.summary.status)?;
+    let mut after = before.clone();
+    after.post.content = revision.content;
+    if after.post.content != old.content {
+        forget_generated(&mut after);
+    }
+    Ok([before, after])
+}
+
 impl Handle<RestoreRevision> for Engine {
+    async fn prepare(call: &Call, operation: &RestoreRevision) -> Result<Prepared> {
+        let restored = restored(call, &mut call.engine.db.read().await?, operation).await;
+        assess_ahead(call, restored.map(|[_, after]| Some(after))).await
+    }
+
     async fn handle(call: &Call, tx: &mut Tx, operation: RestoreRevision) -> Result<Post> {
         let scope = call.scope()?;
         projects::lock(tx, scope).await?;
-        let mut record = find(call, tx, &operation.post_id).await?;
-        let old = record.post.clone();
-        // What is no number names no revision.
-        let number = operation.number.parse().unwrap_or_default();
-        let revision = posts::get_revision(tx, scope, old.summary.id, number)
-            .await
-            .map_err(|error| match error {
-                searchwright_store::Error::Missing => Problem::not_found("revision").into(),
-                other => crate::Failure::from(other),
-            })?;
-        check_version(call, &old, operation.if_version, true)?;
-        refuse_unless_editable(old.summary.status)?;
-        record.post.content = revision.content;
-        if record.post.content != old.content {
-            forget_generated(&mut record);
-        }
-        let is_new_text = record.post.content != old.content;
-        settle(tx, scope, &mut record, &site(call)?, is_new_text, call.now).await?;
-        write(call, tx, record, &old).await
+        let [before, mut record] = restored(call, tx, &operation).await?;
+        let is_new_text = record.post.content != before.post.content;
+        assessed(call)?.apply(tx, scope, &mut record, is_new_text).await?;
+        write(call, tx, record, &before.post).await
     }
 }

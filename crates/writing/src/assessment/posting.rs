@@ -1,13 +1,13 @@
 //! Structured data of a post.
 
 use searchwright_contract::{Instant, posts::Post};
-use searchwright_writing::{
-    document::Document,
-    structured_data::{Author, Picture, Posting},
-};
 use url::Url;
 
 use super::Site;
+use crate::{
+    document::Document,
+    structured_data::{Author, Picture, Posting},
+};
 
 /// Pictures in the structured data of a post, at most.
 const MAX_PICTURES: usize = 8;
