@@ -176,13 +176,11 @@ fn write(results: &Results, format: Format, out: &mut dyn Write) -> Result<(), C
     match format {
         Format::Csv => rows::write(results, out)?,
         Format::Json => {
-            serde_json::to_writer(&mut *out, results).map_err(std::io::Error::from)?;
-            writeln!(out)?;
+            crate::json_text::write_json(out, results)?;
         }
         Format::Html => out.write_all(html::page(results).as_bytes())?,
         Format::Sarif => {
-            serde_json::to_writer(&mut *out, &sarif::log(results)).map_err(std::io::Error::from)?;
-            writeln!(out)?;
+            crate::json_text::write_json(out, &sarif::log(results))?;
         }
     }
     out.flush()?;

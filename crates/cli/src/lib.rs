@@ -6,6 +6,7 @@ pub mod evidence;
 pub mod exit;
 pub mod export;
 pub mod follow;
+pub mod json_text;
 pub mod login;
 pub mod logs;
 pub mod mcp_install;

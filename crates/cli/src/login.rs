@@ -257,8 +257,7 @@ pub async fn whoami(connection: &Connection, json: bool) -> Result<Exit, CliErro
     let me = client.call(&GetMe {}).await?;
     let mut out = io::stdout().lock();
     if json {
-        serde_json::to_writer(&mut out, &me).map_err(io::Error::from)?;
-        writeln!(out)?;
+        crate::json_text::write_json(&mut out, &me)?;
         return Ok(Exit::Done);
     }
     match me {

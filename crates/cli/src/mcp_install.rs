@@ -62,8 +62,7 @@ impl InstallMcp {
         let report = installer.run().await?;
         if json {
             let mut out = io::stdout().lock();
-            serde_json::to_writer(&mut out, &report).map_err(io::Error::from)?;
-            writeln!(out)?;
+            crate::json_text::write_json(&mut out, &report)?;
         } else {
             let (data, words) = (report.data(), report.words());
             io::stdout().lock().write_all(data.as_bytes())?;

@@ -270,8 +270,7 @@ pub fn print(name: &str, answer: &Value, json: bool) -> Result<(), CliError> {
     let mut out = std::io::stdout().lock();
     if json {
         if !answer.is_null() {
-            serde_json::to_writer(&mut out, answer).map_err(std::io::Error::from)?;
-            writeln!(out)?;
+            crate::json_text::write_json(&mut out, answer)?;
         }
         return Ok(());
     }

@@ -23,6 +23,24 @@ pub fn parse(bytes: &[u8]) -> Result<Value, serde_json::Error> {
     Ok(value)
 }
 
+/// Returns the JSON Pointer of the first text or member name that has U+0000, which not every database stores.
+pub fn find_nul(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => text.contains('\0').then(String::new),
+        Value::Array(items) => {
+            let mut found = items.iter().enumerate();
+            found.find_map(|(at, item)| find_nul(item).map(|rest| format!("/{at}{rest}")))
+        }
+        Value::Object(members) => members.iter().find_map(|(name, member)| {
+            if name.contains('\0') {
+                return Some(String::new());
+            }
+            find_nul(member).map(|rest| format!("/{name}{rest}"))
+        }),
+        Value::Null | Value::Bool(_) | Value::Number(_) => None,
+    }
+}
+
 #[derive(Clone, Copy)]
 struct Strict {
     depth: u32,

@@ -6,8 +6,9 @@ use std::{future::Future, pin::Pin, sync::Arc};
 use schemars::Schema;
 use searchwright_contract::{
     Answer as _, Effect, Head, Meta, Operation, Problem, activity, answers, approvals, audits, autopilot,
-    brand, competitors, ctas, diffs, engine_status, events, faqs, integrations, issues, jobs, keywords, me,
-    names, occurrences,
+    brand, competitors, ctas, diffs, engine_status, events, faqs, integrations, issues, jobs,
+    json::find_nul,
+    keywords, me, names, occurrences,
     operation::{answer_schema, input_schema},
     operations, opportunities, pages, posts, products, projects, prompt_ideas, prompts, rechecks, reports,
     runs, schedules,
@@ -132,6 +133,9 @@ impl Engine {
         let meta = &endpoint.meta;
         let admitted = self.admit(meta, &credential, &arguments).await;
         let project = admitted.inspect_err(|failure| self.record_denial(meta, &credential, &failure.0))?;
+        if let Some(pointer) = find_nul(&arguments) {
+            return Err(Problem::fault(&pointer, "not_allowed", "contains U+0000; leave it out").into());
+        }
         let faults = endpoint.shape.faults(&arguments);
         if !faults.is_empty() {
             return Err(Problem::faults(faults).into());

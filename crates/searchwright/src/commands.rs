@@ -273,8 +273,7 @@ async fn diagnose(settings: &Settings, json: bool) -> Result<Exit, CliError> {
     let findings = doctor::examine(settings).await;
     let mut out = std::io::stdout().lock();
     if json {
-        serde_json::to_writer(&mut out, &findings).map_err(std::io::Error::from)?;
-        writeln!(out)?;
+        searchwright_cli::json_text::write_json(&mut out, &findings)?;
     } else {
         for finding in &findings {
             writeln!(

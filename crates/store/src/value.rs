@@ -63,9 +63,9 @@ macro_rules! params {
 }
 params! {
     Uuid => |v| Self::Uuid(v);
-    String => |v| Self::Text(v);
-    &str => |v| Self::Text(v.to_owned());
-    &String => |v| Self::Text(v.clone());
+    String => |v| Self::Text(without_nul(v));
+    &str => |v| Self::Text(without_nul(v.to_owned()));
+    &String => |v| Self::Text(without_nul(v.clone()));
     i64 => |v| Self::Int(v);
     u64 => |v| Self::Int(i64::try_from(v).unwrap_or(i64::MAX));
     u32 => |v| Self::Int(v.into());
@@ -77,8 +77,44 @@ params! {
     Vec<u8> => |v| Self::Bytes(v);
     &[u8] => |v| Self::Bytes(v.to_vec());
     &[u8; 32] => |v| Self::Bytes(v.to_vec());
-    Json => |v| Self::Json(v.0.to_string());
-    &serde_json::Value => |v| Self::Json(v.to_string());
+    Json => |v| Self::Json(json_without_nul(&v.0));
+    &serde_json::Value => |v| Self::Json(json_without_nul(v));
+}
+
+/// Replaces U+0000, which PostgreSQL does not store, as HTML does. Callers are refused it; it comes from websites and files.
+fn without_nul(text: String) -> String {
+    if text.contains('\0') {
+        text.replace('\0', "\u{fffd}")
+    } else {
+        text
+    }
+}
+
+fn json_without_nul(value: &serde_json::Value) -> String {
+    let text = value.to_string();
+    if !text.contains("\\u0000") {
+        return text;
+    }
+    let mut value = value.clone();
+    replace_nul(&mut value);
+    value.to_string()
+}
+
+fn replace_nul(value: &mut serde_json::Value) {
+    match value {
+        serde_json::Value::String(text) => *text = without_nul(std::mem::take(text)),
+        serde_json::Value::Array(items) => items.iter_mut().for_each(replace_nul),
+        serde_json::Value::Object(members) => {
+            *members = std::mem::take(members)
+                .into_iter()
+                .map(|(name, mut value)| {
+                    replace_nul(&mut value);
+                    (without_nul(name), value)
+                })
+                .collect();
+        }
+        serde_json::Value::Null | serde_json::Value::Bool(_) | serde_json::Value::Number(_) => {}
+    }
 }
 
 impl<T: Into<Self>> From<Option<T>> for Param {

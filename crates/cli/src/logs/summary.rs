@@ -51,8 +51,7 @@ pub(super) fn print(
     let summary = summarise(report, top, sent);
     let mut out = std::io::stdout().lock();
     if json {
-        serde_json::to_writer(&mut out, &summary).map_err(std::io::Error::from)?;
-        writeln!(out)?;
+        crate::json_text::write_json(&mut out, &summary)?;
         return Ok(());
     }
     let agents: &[(&str, &str)] = &[

@@ -562,3 +562,21 @@ async fn the_tools() {
     }
     insta::assert_json_snapshot!(tools);
 }
+
+#[tokio::test]
+async fn a_character_that_no_database_stores_is_refused() {
+    let bench = Bench::start().await;
+    for (name, arguments, pointer) in [
+        ("keywords_create", json!({ "keyword": "a\u{0}b" }), "/keyword"),
+        (
+            "posts_create",
+            json!({ "title": "a", "tags": ["b", "c\u{0}"] }),
+            "/tags/1",
+        ),
+        ("keywords_list", json!({ "q": "\u{0}" }), "/q"),
+    ] {
+        let answer = tool(&bench, name, arguments).await;
+        assert_eq!(answer["isError"], true, "{answer:#}");
+        assert!(answer.to_string().contains(pointer), "{answer:#}");
+    }
+}

@@ -11,6 +11,7 @@ on_both!(
     a_page_with_its_links,
     links_are_cut_and_counted,
     a_page_that_was_not_seen_again,
+    a_page_with_a_character_that_no_database_stores,
 );
 
 /// The page whose URL ends so.
@@ -164,4 +165,20 @@ async fn a_page_that_was_not_seen_again(database: &str) {
     );
     assert_eq!(after["title"], before["title"]);
     assert_eq!(detail(&bench, "/b").await["linksStatus"], Value::Null);
+}
+
+async fn a_page_with_a_character_that_no_database_stores(database: &str) {
+    let (bench, site) = bench(database).await;
+    let nul = "<title>Desks\0and tables</title><meta name=description content='a\0b'>\
+        <script type=application/ld+json>{\"@type\":\"Thing\",\"name\":\"a\\u0000b\"}</script>";
+    site.put("/a", 200, &page(nul, &["/", "/x\0y"]));
+    let audit = audit(&bench).await;
+    assert_eq!(audit["status"], "completed", "{audit:#}");
+    let all = bench.get("P/pages?limit=100").await.json();
+    let title = all["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find_map(|page| page["title"].as_str().filter(|title| title.contains("tables")));
+    assert_eq!(title, Some("Desks\u{fffd}and tables"), "{all:#}");
 }

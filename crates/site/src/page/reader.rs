@@ -383,7 +383,9 @@ impl<'a, 'u> Reader<'a, 'u> {
             TextKind::Escapable(Tag::Title) => {
                 if let Some(title) = self.out.titles.last_mut() {
                     let decoded = entities::decode(source, In::Text);
-                    *title = text::cut(&text::squeeze(&decoded), TEXT).into();
+                    // U+0000 here is a character that nobody sees (HTML, 13.2.5.2); elsewhere it is dropped
+                    let shown = decoded.replace('\0', "\u{fffd}");
+                    *title = text::cut(&text::squeeze(&shown), TEXT).into();
                 }
             }
             TextKind::Raw(Tag::Script) => self.json_ld(source),

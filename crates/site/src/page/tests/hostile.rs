@@ -195,8 +195,9 @@ fn hostile_syntax_is_linear() {
         let (_, took) = timed(&piece.repeat((8_000_000 / piece.len()).min(500_000)));
         assert!(took < SOON, "{piece} {took:?}");
     }
-    let (facts, _) = timed("<p>a\0b<a href='x\0y'>z");
+    let (facts, _) = timed("<title>a\0b</title><p>a\0b<a href='x\0y'>z");
     assert_eq!(facts.links_total, 1);
+    assert_eq!(facts.titles, ["a\u{fffd}b".into()]);
 }
 
 proptest! {
