@@ -21,8 +21,17 @@ pub struct Clock {
 
 #[derive(Clone)]
 enum Source {
-    System,
+    /// The time of the machine when the clock was made, and what has passed since then.
+    System(Instant, std::time::Instant),
     Fixed(Arc<AtomicI64>),
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the clock that everything else is given"
+)]
+fn machine_time() -> Instant {
+    Instant::from_millis(jiff::Timestamp::now().as_millisecond())
 }
 
 impl fmt::Debug for Clock {
@@ -35,7 +44,7 @@ impl Clock {
     /// Returns the clock of the machine.
     pub fn system() -> Self {
         Self {
-            source: Source::System,
+            source: Source::System(machine_time(), std::time::Instant::now()),
             ids: Arc::new(Mutex::new(ContextV7::new())),
         }
     }
@@ -59,12 +68,24 @@ impl Clock {
     pub fn now(&self) -> Instant {
         Instant::from_millis(match &self.source {
             Source::Fixed(at) => at.load(Ordering::Relaxed),
-            #[expect(
-                clippy::disallowed_methods,
-                reason = "this is the clock that everything else is given"
-            )]
-            Source::System => jiff::Timestamp::now().as_millisecond(),
+            Source::System(..) => return machine_time(),
         })
+    }
+
+    /// Returns a time that goes on evenly, whatever happens to the clock of the machine: for limits, caches and leases, which
+    /// measure what has passed.
+    pub fn steady(&self) -> Instant {
+        match &self.source {
+            Source::Fixed(_) => self.now(),
+            Source::System(began, at) => {
+                began.plus_millis(i64::try_from(at.elapsed().as_millis()).unwrap_or(i64::MAX))
+            }
+        }
+    }
+
+    /// Returns whether the clock is advanced by hand.
+    pub const fn is_fixed(&self) -> bool {
+        matches!(self.source, Source::Fixed(_))
     }
 
     /// Returns a new id whose order is the order of creation (UUIDv7 with a counter within the millisecond).

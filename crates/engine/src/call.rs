@@ -54,8 +54,8 @@ impl Credential {
         };
         // Before the look: a change announced after it is then noticed by the next call.
         let (generation, key) = (engine.db.credential_generation(), (token.user, id));
-        let known =
-            generation.and_then(|generation| engine.memberships.find(&key, generation, engine.clock.now()));
+        let known = generation
+            .and_then(|generation| engine.memberships.find(&key, generation, engine.clock.steady()));
         if known.is_some() {
             return Ok(known);
         }
@@ -64,7 +64,7 @@ impl Credential {
         if let (Some(found), Some(generation)) = (&found, generation) {
             engine
                 .memberships
-                .store(key, found.clone(), generation, engine.clock.now());
+                .store(key, found.clone(), generation, engine.clock.steady());
         }
         Ok(found)
     }

@@ -79,10 +79,10 @@ pub async fn start_with(mut settings: Settings, clock: Clock) -> Result<Server, 
     } = open::open_with(&settings, clock).await?;
     if embedded && jobs::has_running(&mut engine.db.read().await?).await? {
         // The lock on the folder is ours: whoever held these jobs is gone.
-        let now = engine.clock.now();
+        let at = engine.db.lease_time(&engine.clock).await?;
         engine
             .db
-            .write(move |tx| Box::pin(async move { jobs::expire_leases(tx, now).await }))
+            .write(move |tx| Box::pin(async move { jobs::expire_leases(tx, at).await }))
             .await?;
     }
     if embedded {

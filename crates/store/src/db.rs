@@ -2,9 +2,13 @@
 
 use std::{path::PathBuf, sync::Arc};
 
+use searchwright_contract::Clock;
+
 use crate::{
     error::{Error, Result},
+    jobs::LeaseTime,
     postgres::Postgres,
+    sql,
     sqlite::Sqlite,
     transaction::{BoxFuture, Tx, TxConnection},
 };
@@ -105,6 +109,18 @@ impl Db {
                 }
                 done
             }
+        }
+    }
+
+    /// Returns the time by which leases count: of the database where processes of several machines share it.
+    pub async fn lease_time(&self, clock: &Clock) -> Result<LeaseTime> {
+        match &*self.backend {
+            Backend::Postgres(_) if !clock.is_fixed() => {
+                let mut tx = self.read().await?;
+                let now = sql("SELECT clock_timestamp()").fetch_one(&mut tx, |c| c.take());
+                Ok(LeaseTime(now.await?))
+            }
+            _ => Ok(LeaseTime(clock.steady())),
         }
     }
 

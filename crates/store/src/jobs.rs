@@ -12,15 +12,56 @@ use searchwright_contract::{
 };
 
 pub use lease::{
-    JobEnd, LEASE_MILLIS, LeaseStatus, LeasedJob, MAX_CRASHES, MAX_RUNNING, check_before_commit, check_lease,
-    checkpoint, expire_leases, finish, has_due, has_running, holds_lease, lease, renew_lease,
-    requeue_expired,
+    JobEnd, LEASE_MILLIS, LeaseStatus, LeaseTime, LeasedJob, MAX_CRASHES, MAX_RUNNING, check_before_commit,
+    check_lease, checkpoint, expire_leases, finish, has_due, has_expired, has_running, holds_lease, lease,
+    renew_lease, requeue_expired, save_progress,
 };
 
 use crate::{Cells, Error, Json, Result, Tx, access::ProjectScope, sql};
 
 /// Maximum number of queued jobs per project; one more is refused as overload.
 pub const MAX_QUEUED: i64 = 100;
+
+/// Kinds of jobs that share places in a worker, so that none waits for jobs of another lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Lane {
+    /// Audits, which last for hours.
+    Audits,
+    /// Rechecks, which people wait for.
+    Rechecks,
+    /// Publication and its verification.
+    Publishing,
+    /// Generation of posts and keywords, and figures of keywords.
+    Writing,
+    /// Questions to AI engines.
+    Tracking,
+    /// Computation on stored data.
+    Computing,
+}
+
+impl Lane {
+    /// All lanes.
+    pub const ALL: [Self; 6] = [
+        Self::Publishing,
+        Self::Rechecks,
+        Self::Writing,
+        Self::Tracking,
+        Self::Computing,
+        Self::Audits,
+    ];
+
+    /// Name in the database.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Audits => "audits",
+            Self::Rechecks => "rechecks",
+            Self::Publishing => "publishing",
+            Self::Writing => "writing",
+            Self::Tracking => "tracking",
+            Self::Computing => "computing",
+        }
+    }
+}
 
 /// A job to be queued.
 #[derive(Clone, Debug)]
@@ -29,6 +70,8 @@ pub struct NewJob {
     pub id: JobId,
     /// Kind; the serde tag of the payload.
     pub kind: &'static str,
+    /// Lane.
+    pub lane: Lane,
     /// Input of the job.
     pub payload: serde_json::Value,
     /// Earliest start.
@@ -77,8 +120,8 @@ pub async fn enqueue(tx: &mut Tx, scope: ProjectScope, new: NewJob, now: Instant
         return Err(Error::Overloaded);
     }
     let links = Json::encode(&new.links)?;
-    sql(columns!("INSERT INTO jobs (project_id, id, kind, payload, status, run_after, attempt, crashes, cancel_requested, fence, links, created_at)
-         VALUES ($1, $2, $3, $4, 'queued', $5, 0, 0, $8, 0, $6, $7) RETURNING" ""))
+    sql(columns!("INSERT INTO jobs (project_id, id, kind, payload, status, run_after, attempt, crashes, cancel_requested, fence, links, created_at, lane)
+         VALUES ($1, $2, $3, $4, 'queued', $5, 0, 0, $8, 0, $6, $7, $9) RETURNING" ""))
     .bind(scope.project())
     .bind(new.id)
     .bind(new.kind)
@@ -87,6 +130,7 @@ pub async fn enqueue(tx: &mut Tx, scope: ProjectScope, new: NewJob, now: Instant
     .bind(links)
     .bind(now)
     .bind(false)
+    .bind(new.lane.as_str())
     .fetch_one(tx, read_job)
     .await
 }

@@ -227,8 +227,8 @@ impl Steps<'_> {
             .job
             .write_fenced(move |tx, scope| {
                 Box::pin(async move {
-                    if progress.is_some() {
-                        jobs::renew_lease(tx, &leased, progress, now).await?;
+                    if let Some(progress) = progress {
+                        jobs::save_progress(tx, &leased, progress).await?;
                     }
                     usage::reserve(tx, scope, new, now).await
                 })

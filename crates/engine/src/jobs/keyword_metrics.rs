@@ -260,7 +260,7 @@ async fn reserve_charge(
         Box::pin(async move {
             let reservation = usage::reserve(tx, scope, new, now).await?;
             if reservation.is_ok() {
-                jobs::renew_lease(tx, &leased, Some(json!({ USED: used })), now).await?;
+                jobs::save_progress(tx, &leased, json!({ USED: used })).await?;
             }
             Ok(reservation)
         })
@@ -270,10 +270,10 @@ async fn reserve_charge(
 
 /// Removes the charge of a call that was not charged for.
 async fn withdraw(job: &JobContext, reservation: Uuid, used: usize) -> Result<(), JobError> {
-    let (leased, now) = (job.leased.clone(), job.engine.clock.now());
+    let leased = job.leased.clone();
     job.write_fenced(move |tx, scope| {
         Box::pin(async move {
-            jobs::renew_lease(tx, &leased, Some(json!({ USED: used })), now).await?;
+            jobs::save_progress(tx, &leased, json!({ USED: used })).await?;
             usage::release(tx, scope, reservation).await
         })
     })

@@ -22,7 +22,13 @@ use searchwright_contract::{
     posts::PublicationState,
     usage::Metric,
 };
-use searchwright_store::{Tx, access::ProjectScope, answers, jobs::NewJob, publications, usage};
+use searchwright_store::{
+    Tx,
+    access::ProjectScope,
+    answers,
+    jobs::{Lane, NewJob},
+    publications, usage,
+};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use context::JobContext;
@@ -112,6 +118,19 @@ impl Job {
             Self::GeneratePost { .. } => "generate_post",
             Self::PublishPost { .. } => "publish_post",
             Self::VerifyPublication { .. } => "verify_publication",
+        }
+    }
+
+    const fn lane(&self) -> Lane {
+        match self {
+            Self::Audit { .. } => Lane::Audits,
+            Self::Recheck { .. } => Lane::Rechecks,
+            Self::PublishPost { .. } | Self::VerifyPublication { .. } => Lane::Publishing,
+            Self::GenerateKeywords { .. } | Self::KeywordMetrics { .. } | Self::GeneratePost { .. } => {
+                Lane::Writing
+            }
+            Self::TrackPrompts { .. } => Lane::Tracking,
+            Self::ClusterKeywords { .. } | Self::Rescore | Self::AnalyzeAnswers => Lane::Computing,
         }
     }
 
@@ -215,6 +234,7 @@ impl Job {
         Ok(NewJob {
             id,
             kind: self.kind(),
+            lane: self.lane(),
             payload,
             run_after: now,
             links,

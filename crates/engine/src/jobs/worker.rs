@@ -1,13 +1,23 @@
 //! The worker: leases a job, runs it with no transaction open, renews the lease, and ends it under its
 //! fence. Any number of them run side by side without a leader.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    panic::AssertUnwindSafe,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
+use futures_util::FutureExt as _;
+use searchwright_contract::{Instant, ids::JobId};
 use searchwright_store::{
-    jobs::{self, JobEnd, LeaseStatus, LeasedJob},
+    jobs::{self, JobEnd, Lane, LeaseStatus, LeaseTime, LeasedJob},
     seal::Keyring,
 };
-use tokio::{task::JoinSet, time::MissedTickBehavior};
+use tokio::{
+    task::{JoinHandle, JoinSet},
+    time::MissedTickBehavior,
+};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -30,12 +40,88 @@ const HEARTBEAT: Duration = Duration::from_secs(10);
 /// Attempts after which a job that asks to be retried is given up.
 const MAX_ATTEMPTS: i64 = 8;
 
+/// Milliseconds after which a job gives its place to one of its lane that waits: an audit of a slow website costs its share of
+/// the time, and goes on later where it was.
+const TURN_MILLIS: i64 = 300_000;
+/// Delay before a job that panicked is tried again.
+const PANIC_WAIT_MILLIS: i64 = 10_000;
+
+/// A job that runs in this process.
+#[derive(Debug)]
+struct RunningJob {
+    lane: Lane,
+    since: Instant,
+    /// Stops the job, which goes back to the queue.
+    stopping: CancellationToken,
+}
+
+/// Jobs that run in this process.
+#[derive(Clone, Debug, Default)]
+struct RunningJobs(Arc<Mutex<HashMap<JobId, RunningJob>>>);
+
+impl RunningJobs {
+    fn lock(&self) -> MutexGuard<'_, HashMap<JobId, RunningJob>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn insert(&self, job: JobId, running: RunningJob) -> Running {
+        self.lock().insert(job, running);
+        Running {
+            jobs: self.clone(),
+            job,
+        }
+    }
+
+    fn ids(&self) -> Vec<JobId> {
+        self.lock().keys().copied().collect()
+    }
+
+    fn count(&self, lane: Lane) -> usize {
+        self.lock().values().filter(|job| job.lane == lane).count()
+    }
+
+    /// Stops the job of a lane that has run longest, if its turn is over.
+    fn end_a_turn(&self, lane: Lane, now: Instant) {
+        let running = self.lock();
+        let over = now.plus_millis(-TURN_MILLIS);
+        let of_lane = running
+            .values()
+            .filter(|job| job.lane == lane && job.since <= over);
+        if let Some(job) = of_lane.min_by_key(|job| job.since) {
+            job.stopping.cancel();
+        }
+    }
+}
+
+/// A job that counts as running until this is dropped.
+struct Running {
+    jobs: RunningJobs,
+    job: JobId,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.jobs.lock().remove(&self.job);
+    }
+}
+
+/// A task that ends when this is dropped.
+struct Beating(JoinHandle<()>);
+
+impl Drop for Beating {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
 /// Runs jobs until it is told to stop.
 #[derive(Debug)]
 pub struct Worker {
     engine: Arc<Engine>,
     owner: Uuid,
+    /// Places of each lane.
     capacity: usize,
+    running: RunningJobs,
     /// Passed to crawls.
     settings: Arc<CrawlSettings>,
     accounts: Accounts,
@@ -43,7 +129,7 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// A worker that runs at most `capacity` jobs at once; the keys open the accounts of projects.
+    /// A worker that runs at most `capacity` jobs of each lane at once; the keys open the accounts of projects.
     pub fn new(
         engine: Arc<Engine>,
         capacity: usize,
@@ -61,6 +147,7 @@ impl Worker {
             engine,
             owner,
             capacity,
+            running: RunningJobs::default(),
             settings: Arc::new(settings),
             accounts,
         })
@@ -102,16 +189,15 @@ impl Worker {
         running: &mut JoinSet<()>,
         stop: &CancellationToken,
     ) -> Result<(), searchwright_store::Error> {
-        let now = self.engine.clock.now();
-        if !jobs::has_due(&mut self.engine.db.read().await?, now).await? {
-            return Ok(());
-        }
-        let owner = self.owner;
-        let poisoned = self
-            .engine
-            .db
-            .write(move |tx| Box::pin(async move { jobs::requeue_expired(tx, owner, now).await }))
-            .await?;
+        let (owner, at) = (self.owner, self.engine.db.lease_time(&self.engine.clock).await?);
+        let poisoned = if jobs::has_expired(&mut self.engine.db.read().await?, at).await? {
+            let (own, now) = (self.running.ids(), self.engine.clock.now());
+            let db = &self.engine.db;
+            db.write(move |tx| Box::pin(async move { jobs::requeue_expired(tx, owner, &own, now, at).await }))
+                .await?
+        } else {
+            Vec::new()
+        };
         for leased in poisoned {
             let job = self.context(leased, stop);
             tracing::error!(job = %job.leased.id, "job given up: its worker crashed too often");
@@ -121,19 +207,50 @@ impl Worker {
             );
             end(&job, Err(JobError::GiveUp(Box::new(problem)))).await;
         }
-        while running.len() < self.capacity {
+        for lane in Lane::ALL {
+            self.take_of_lane(lane, at, running, stop).await?;
+        }
+        Ok(())
+    }
+
+    async fn take_of_lane(
+        &self,
+        lane: Lane,
+        at: LeaseTime,
+        running: &mut JoinSet<()>,
+        stop: &CancellationToken,
+    ) -> Result<(), searchwright_store::Error> {
+        let (owner, now) = (self.owner, self.engine.clock.now());
+        while jobs::has_due(&mut self.engine.db.read().await?, lane, now).await? {
+            if self.running.count(lane) >= self.capacity {
+                self.running.end_a_turn(lane, self.engine.clock.steady());
+                break;
+            }
             let leased = self
                 .engine
                 .db
-                .write(move |tx| Box::pin(async move { jobs::lease(tx, owner, now).await }))
+                .write(move |tx| Box::pin(async move { jobs::lease(tx, owner, lane, now, at).await }))
                 .await?;
             let Some(leased) = leased else { break };
             let job = self.context(leased, stop);
+            let place = self.running.insert(
+                job.leased.id,
+                RunningJob {
+                    lane,
+                    since: self.engine.clock.steady(),
+                    stopping: job.stopping.clone(),
+                },
+            );
             running.spawn(async move {
-                let beating = tokio::spawn(heartbeat(job.clone()));
-                let outcome = dispatch::run(job.clone()).await;
-                beating.abort();
+                let beating = Beating(tokio::spawn(heartbeat(job.clone())));
+                let outcome = AssertUnwindSafe(dispatch::run(job.clone())).catch_unwind().await;
+                drop(beating);
+                let outcome = outcome.unwrap_or_else(|_| {
+                    tracing::error!(job = %job.leased.id, "the job panicked; trying again");
+                    Err(JobError::Retry(PANIC_WAIT_MILLIS))
+                });
                 end(&job, outcome).await;
+                drop(place);
             });
         }
         Ok(())
@@ -181,8 +298,8 @@ async fn hear(job: &JobContext, renew: bool) -> Result<LeaseStatus, searchwright
     if !renew {
         return jobs::check_lease(&mut db.read().await?, &job.leased).await;
     }
-    let (leased, now) = (job.leased.clone(), job.engine.clock.now());
-    db.write(move |tx| Box::pin(async move { jobs::renew_lease(tx, &leased, None, now).await }))
+    let (leased, at) = (job.leased.clone(), db.lease_time(&job.engine.clock).await?);
+    db.write(move |tx| Box::pin(async move { jobs::renew_lease(tx, &leased, at).await }))
         .await
 }
 

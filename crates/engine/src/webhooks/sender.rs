@@ -109,13 +109,14 @@ impl Sender {
         while serving.try_join_next().is_some() {}
         let now = self.engine.clock.now();
         let room = WEBHOOKS.saturating_sub(serving.len()) as u32;
-        if room == 0 || !queue::has_due(&mut self.engine.db.read().await?, now).await? {
+        let at = self.engine.db.lease_time(&self.engine.clock).await?;
+        if room == 0 || !queue::has_due(&mut self.engine.db.read().await?, now, at).await? {
             return Ok(());
         }
         let leased = self
             .engine
             .db
-            .write(move |tx| Box::pin(async move { queue::lease(tx, now, room).await }))
+            .write(move |tx| Box::pin(async move { queue::lease(tx, now, at, room).await }))
             .await?;
         for endpoint in leased {
             let (sender, stop) = (self.clone(), stop.child_token());
@@ -142,7 +143,11 @@ impl Sender {
             stop.cancel();
             recorded
         };
-        let (sent, recorded) = tokio::join!(self.send_all(&endpoint, &stop, done), recording);
+        let serving = async { tokio::join!(self.send_all(&endpoint, &stop, done), recording) };
+        let (sent, recorded) = tokio::select! {
+            served = serving => served,
+            never = self.keep_lease(&endpoint, &stop) => match never {},
+        };
         // Where something is wrong with the store the lease runs out, which is time for it to recover.
         recorded?;
         sent?;
@@ -150,6 +155,36 @@ impl Sender {
             .db
             .write(move |tx| Box::pin(async move { queue::release(tx, &endpoint).await }))
             .await
+    }
+
+    /// Renews the lease while the webhook is served. Where that fails, nothing more is sent: another process may have it.
+    async fn keep_lease(
+        &self,
+        endpoint: &LeasedWebhook,
+        stop: &CancellationToken,
+    ) -> std::convert::Infallible {
+        let mut tick = tokio::time::interval(Duration::from_millis(queue::RENEW_MILLIS));
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        // the first tick is at once
+        tick.tick().await;
+        loop {
+            tick.tick().await;
+            let renewed = async {
+                let at = self.engine.db.lease_time(&self.engine.clock).await?;
+                let owned = endpoint.clone();
+                let db = &self.engine.db;
+                db.write(move |tx| Box::pin(async move { queue::renew(tx, &owned, at).await }))
+                    .await
+            };
+            match renewed.await {
+                Ok(true) => {}
+                Ok(false) => stop.cancel(),
+                Err(error) => {
+                    tracing::warn!(%error, webhook = %endpoint.id, "lease not renewed; sending stops");
+                    stop.cancel();
+                }
+            }
+        }
     }
 
     async fn send_all(

@@ -70,7 +70,7 @@ pub(super) async fn show(State(app): State<Arc<App>>, request: Request<Body>) ->
 
 /// Returns seconds to wait if too many wrong codes were entered.
 fn blocked(app: &App, visitor: &Visitor, address: &str) -> Option<u32> {
-    let now = app.engine.clock.now();
+    let now = app.engine.clock.steady();
     let by_session = app
         .user_codes
         .take(visitor.session.id.to_string(), PER_SESSION, now);

@@ -235,7 +235,7 @@ pub(super) async fn passkey_challenge(State(app): State<Arc<App>>, request: Requ
     let limits = &app.settings.limits;
     let standing = app
         .strangers
-        .take(from, limits.strangers(), app.engine.clock.now());
+        .take(from, limits.strangers(), app.engine.clock.steady());
     if !standing.allowed {
         let refused = json_refusal(StatusCode::TOO_MANY_REQUESTS, &wait(standing.reset));
         return with_retry_after(refused, standing.reset);
@@ -269,7 +269,7 @@ pub(super) async fn submit_passkey(State(app): State<Arc<App>>, request: Request
     let limits = &app.settings.limits;
     let standing = app
         .strangers
-        .take(from, limits.strangers(), app.engine.clock.now());
+        .take(from, limits.strangers(), app.engine.clock.steady());
     if !standing.allowed {
         let wrong = wait(standing.reset);
         let entered = SignInEntry {

@@ -122,13 +122,14 @@ impl Gate {
         let now = self.engine.clock.now();
         // Before the look: a change announced after it is then noticed by the next request.
         let generation = self.engine.db.credential_generation();
-        let known = generation.and_then(|generation| self.verified.find(&digest, generation, now));
+        let steady = self.engine.clock.steady();
+        let known = generation.and_then(|generation| self.verified.find(&digest, generation, steady));
         let credential = match known {
             Some(credential) => credential,
             None => {
                 let found = self.find(&digest, is_key, now).await?.ok_or_else(invalid)?;
                 if let Some(generation) = generation {
-                    self.verified.store(digest, found.clone(), generation, now);
+                    self.verified.store(digest, found.clone(), generation, steady);
                 }
                 found
             }

@@ -342,7 +342,7 @@ pub(crate) async fn authenticate(
             let standing = app.strangers.take(
                 network(peer),
                 app.settings.limits.strangers(),
-                app.engine.clock.now(),
+                app.engine.clock.steady(),
             );
             Err(if standing.allowed {
                 failure.into()
@@ -368,7 +368,7 @@ pub(crate) fn network(peer: IpAddr) -> IpAddr {
 
 /// Takes a unit of every quota that applies; the standing to show.
 pub(crate) fn limit(app: &App, endpoint: &Endpoint, credential: &Credential) -> Result<Standing, Refusal> {
-    let now = app.engine.clock.now();
+    let now = app.engine.clock.steady();
     let limits = &app.settings.limits;
     let owner = credential.owner().uuid();
     // The project of a token is known only when its path is read: its user stands for it.

@@ -90,7 +90,7 @@ pub(super) async fn receive(app: &App, request: Request<Body>) -> Result<Receive
     let parameters = Parameters::parse(&body).map_err(|e| error(&e))?;
     let is_basic = basic.is_some();
     let (id, secret) = credentials(&parameters, basic).map_err(|e| error(&e))?;
-    let (limits, now) = (&app.settings.limits, app.engine.clock.now());
+    let (limits, now) = (&app.settings.limits, app.engine.clock.steady());
     let bucket = (Sha256::digest(&id).into(), from);
     let standing = app.oauth_clients.take(bucket, limits.oauth_clients(), now);
     if !standing.allowed {

@@ -32,7 +32,7 @@ pub(super) async fn register(State(app): State<Arc<App>>, request: Request<Body>
     let parsed: Value = serde_json::from_slice(&body).unwrap_or_default();
     let first = parsed["redirect_uris"][0].as_str().unwrap_or_default();
     let host = Sha256::digest(redirects::host(first)).into();
-    let standing = app.registrations.take(host, PER_HOST, app.engine.clock.now());
+    let standing = app.registrations.take(host, PER_HOST, app.engine.clock.steady());
     if !standing.allowed {
         return endpoint::too_many(standing.reset);
     }

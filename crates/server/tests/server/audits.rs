@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use searchwright_contract::Clock;
 use searchwright_server::{sample, serve};
+use searchwright_store::jobs::{Lane, LeaseTime};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -319,7 +320,11 @@ async fn jobs_of_a_killed_process_are_taken_up_at_once() {
     let (owner, at) = (engine.clock.id(), engine.clock.now());
     let leased = engine
         .db
-        .write(move |tx| Box::pin(async move { searchwright_store::jobs::lease(tx, owner, at).await }))
+        .write(move |tx| {
+            Box::pin(async move {
+                searchwright_store::jobs::lease(tx, owner, Lane::Audits, at, LeaseTime(at)).await
+            })
+        })
         .await;
     assert!(leased.unwrap().is_some());
     let (folder, clock) = (bench.folder.clone(), bench.clock.clone());
@@ -329,7 +334,7 @@ async fn jobs_of_a_killed_process_are_taken_up_at_once() {
         .unwrap();
     let mut tx = again.app.engine.db.read().await.unwrap();
     assert!(
-        searchwright_store::jobs::has_due(&mut tx, clock.now())
+        searchwright_store::jobs::has_expired(&mut tx, LeaseTime(clock.now()))
             .await
             .unwrap(),
         "its lease has not run out, but nobody can hold it"

@@ -351,6 +351,7 @@ CREATE TABLE jobs (
   project_id UUID NOT NULL REFERENCES projects (id),
   id UUID NOT NULL,
   kind TEXT NOT NULL,
+  lane TEXT NOT NULL, -- kinds that share places in a worker
   payload JSONB NOT NULL,
   status TEXT NOT NULL,
   run_after TIMESTAMPTZ NOT NULL,
@@ -370,10 +371,10 @@ CREATE TABLE jobs (
   finished_at TIMESTAMPTZ,
   PRIMARY KEY (project_id, id)
 );
-CREATE INDEX jobs_due ON jobs (run_after, id) WHERE status = 'queued';
+CREATE INDEX jobs_due ON jobs (lane, run_after, id) WHERE status = 'queued';
 CREATE INDEX jobs_leased ON jobs (lease_until) WHERE status = 'running';
 -- Counts per project, for the limits on queued and running jobs.
-CREATE INDEX jobs_running ON jobs (project_id) WHERE status = 'running';
+CREATE INDEX jobs_running ON jobs (project_id, lane) WHERE status = 'running';
 CREATE INDEX jobs_queued ON jobs (project_id) WHERE status = 'queued';
 
 ------------------------------------------------------------------------------------------------------

@@ -10,11 +10,12 @@ use searchwright_contract::{
     webhooks::{Attempt, DeliveryError, DeliveryStatus, DisabledReason},
 };
 
-use crate::{Result, Tx, access::ProjectScope, sql};
+use crate::{Result, Tx, access::ProjectScope, jobs::LeaseTime, sql};
 
-/// Duration of a lease in milliseconds. Every record of outcomes renews it. An attempt takes at most 15 seconds, and may wait
-/// four times as long for its turn.
-const LEASE_MILLIS: i64 = 120_000;
+/// Duration of a lease in milliseconds: within it, the webhooks of a process that was killed are served by another.
+const LEASE_MILLIS: i64 = 12_000;
+/// Milliseconds after which a lease is renewed.
+pub const RENEW_MILLIS: u64 = 4_000;
 
 /// A webhook that this process holds a lease on.
 #[derive(Clone, Debug)]
@@ -35,32 +36,33 @@ pub struct LeasedWebhook {
 /// pending deliveries.
 macro_rules! due {
     () => {
-        "(w.lease_until IS NULL OR w.lease_until < $1) AND (SELECT d.next_at FROM deliveries d
+        "(w.lease_until IS NULL OR w.lease_until < $2) AND (SELECT d.next_at FROM deliveries d
            WHERE d.project_id = w.project_id AND d.webhook_id = w.id AND d.status = 'pending' ORDER BY d.next_at LIMIT 1) <= $1"
     };
 }
 
 /// Whether any delivery is due.
-pub async fn has_due(tx: &mut Tx, now: Instant) -> Result<bool> {
+pub async fn has_due(tx: &mut Tx, now: Instant, at: LeaseTime) -> Result<bool> {
     sql(concat!(
         "SELECT EXISTS (SELECT 1 FROM webhooks w WHERE ",
         due!(),
         ")"
     ))
     .bind(now)
+    .bind(at.0)
     .fetch_one(tx, |c| c.take())
     .await
 }
 
 /// Leases at most `limit` webhooks with due deliveries, those that do not fail first.
-pub async fn lease(tx: &mut Tx, now: Instant, limit: u32) -> Result<Vec<LeasedWebhook>> {
+pub async fn lease(tx: &mut Tx, now: Instant, at: LeaseTime, limit: u32) -> Result<Vec<LeasedWebhook>> {
     macro_rules! text {
         ($lock:literal) => {
             concat!(
-                "UPDATE webhooks SET fence = fence + 1, lease_until = $2 WHERE (project_id, id) IN (
+                "UPDATE webhooks SET fence = fence + 1, lease_until = $3 WHERE (project_id, id) IN (
                    SELECT w.project_id, w.id FROM webhooks w WHERE ",
                 due!(),
-                " ORDER BY w.failing_since IS NOT NULL LIMIT $3",
+                " ORDER BY w.failing_since IS NOT NULL LIMIT $4",
                 $lock,
                 ") RETURNING project_id, id, fence, target_url, failing_since"
             )
@@ -73,7 +75,8 @@ pub async fn lease(tx: &mut Tx, now: Instant, limit: u32) -> Result<Vec<LeasedWe
     };
     sql(text)
         .bind(now)
-        .bind(now.plus_millis(LEASE_MILLIS))
+        .bind(at.0)
+        .bind(at.0.plus_millis(LEASE_MILLIS))
         .bind(limit)
         .fetch_all(tx, |c| {
             Ok(LeasedWebhook {
@@ -153,7 +156,20 @@ impl DeliveryOutcome {
     }
 }
 
-/// Records outcomes, in the order in which the attempts ended, and renews the lease. Returns the time since which the webhook
+/// Renews the lease of a webhook. Returns `false` if it is lost.
+pub async fn renew(tx: &mut Tx, webhook: &LeasedWebhook, at: LeaseTime) -> Result<bool> {
+    let renewed =
+        sql("UPDATE webhooks SET lease_until = $4 WHERE project_id = $1 AND id = $2 AND fence = $3")
+            .bind(webhook.scope.project())
+            .bind(webhook.id)
+            .bind(webhook.fence)
+            .bind(at.0.plus_millis(LEASE_MILLIS))
+            .execute(tx)
+            .await?;
+    Ok(renewed == 1)
+}
+
+/// Records outcomes, in the order in which the attempts ended. Returns the time since which the webhook
 /// fails; `None`, and writes nothing, if the lease is lost.
 pub async fn record_outcomes(
     tx: &mut Tx,
@@ -172,14 +188,13 @@ pub async fn record_outcomes(
         .rev()
         .take_while(|outcome| !outcome.succeeded())
         .last();
-    let failing_since: Option<Option<Instant>> = sql("UPDATE webhooks SET lease_until = $4, last_attempt_at = $5,
-           last_success_at = coalesce($6, last_success_at), failing_since = CASE WHEN $7 THEN NULL WHEN $8 THEN $9 ELSE coalesce(failing_since, $9) END,
-           version = version + CASE WHEN (failing_since IS NULL) = $7 THEN 0 ELSE 1 END
+    let failing_since: Option<Option<Instant>> = sql("UPDATE webhooks SET last_attempt_at = $4,
+           last_success_at = coalesce($5, last_success_at), failing_since = CASE WHEN $6 THEN NULL WHEN $7 THEN $8 ELSE coalesce(failing_since, $8) END,
+           version = version + CASE WHEN (failing_since IS NULL) = $6 THEN 0 ELSE 1 END
          WHERE project_id = $1 AND id = $2 AND fence = $3 RETURNING failing_since")
     .bind(webhook.scope.project())
     .bind(webhook.id)
     .bind(webhook.fence)
-    .bind(now.plus_millis(LEASE_MILLIS))
     .bind(at)
     .bind(success.map(|outcome| outcome.attempt.at))
     .bind(succeeded)

@@ -6,6 +6,7 @@
 use searchwright_contract::{Instant, Problem, ids::JobId};
 use uuid::Uuid;
 
+use super::Lane;
 use crate::{Cells, Json, Result, Tx, access::ProjectScope, sql};
 
 /// Duration of a lease in milliseconds.
@@ -14,8 +15,19 @@ pub const LEASE_MILLIS: i64 = 60_000;
 /// Number of crashes after which a job fails.
 pub const MAX_CRASHES: i64 = 5;
 
-/// Maximum number of running jobs per project, so that one project does not take all workers.
+/// Maximum number of running jobs per project and lane, so that one project does not take all places.
 pub const MAX_RUNNING: i64 = 4;
+
+/// Time by which leases are written and judged: of the database where processes on several machines share it, and else one that
+/// goes on evenly. A clock that is set forward must not make a lease look expired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeaseTime(pub Instant);
+
+impl LeaseTime {
+    fn until(self) -> Instant {
+        self.0.plus_millis(LEASE_MILLIS)
+    }
+}
 
 /// A job that a worker holds a lease on.
 #[derive(Clone, Debug)]
@@ -34,19 +46,25 @@ pub struct LeasedJob {
     pub fence: i64,
 }
 
-/// Leases a due job, if there is one: of the project with the fewest running jobs the one that is due longest. Projects with
+/// Leases a due job of a lane, if there is one: of the project with the fewest running jobs the one that is due longest. Projects with
 /// [`MAX_RUNNING`] jobs are left out, but workers that lease at the same moment may each take one more.
-pub async fn lease(tx: &mut Tx, owner: Uuid, now: Instant) -> Result<Option<LeasedJob>> {
+pub async fn lease(
+    tx: &mut Tx,
+    owner: Uuid,
+    lane: Lane,
+    now: Instant,
+    at: LeaseTime,
+) -> Result<Option<LeasedJob>> {
     macro_rules! text {
         ($lock:literal) => {
             concat!(
                 "UPDATE jobs SET status = 'running', attempt = attempt + 1, fence = fence + 1, lease_owner = $1, lease_until = $2, started_at = coalesce(started_at, $3)
                  WHERE (project_id, id) = (
                    SELECT j.project_id, j.id FROM jobs j WHERE j.status = 'queued' AND (j.project_id, j.id) IN (
-                     SELECT project_id, id FROM jobs WHERE status = 'queued' AND run_after <= $3
-                       AND project_id NOT IN (SELECT project_id FROM jobs WHERE status = 'running' GROUP BY project_id HAVING count(*) >= $4)
+                     SELECT project_id, id FROM jobs WHERE status = 'queued' AND lane = $5 AND run_after <= $3
+                       AND project_id NOT IN (SELECT project_id FROM jobs WHERE status = 'running' AND lane = $5 GROUP BY project_id HAVING count(*) >= $4)
                      ORDER BY run_after, id LIMIT 1000)
-                   ORDER BY (SELECT count(*) FROM jobs r WHERE r.status = 'running' AND r.project_id = j.project_id), j.run_after, j.id LIMIT 1",
+                   ORDER BY (SELECT count(*) FROM jobs r WHERE r.status = 'running' AND r.project_id = j.project_id AND r.lane = $5), j.run_after, j.id LIMIT 1",
                 $lock,
                 ") RETURNING id, project_id, payload, attempt, crashes, fence"
             )
@@ -59,9 +77,10 @@ pub async fn lease(tx: &mut Tx, owner: Uuid, now: Instant) -> Result<Option<Leas
     };
     sql(text)
         .bind(owner)
-        .bind(now.plus_millis(LEASE_MILLIS))
+        .bind(at.until())
         .bind(now)
         .bind(MAX_RUNNING)
+        .bind(lane.as_str())
         .fetch_optional(tx, read_leased)
         .await
 }
@@ -77,15 +96,21 @@ fn read_leased(c: &mut Cells<'_>) -> Result<LeasedJob> {
     })
 }
 
-/// Whether a job is due or a lease is expired. A cheap query before a write transaction.
-pub async fn has_due(tx: &mut Tx, now: Instant) -> Result<bool> {
-    sql(
-        "SELECT EXISTS (SELECT 1 FROM jobs WHERE status = 'queued' AND run_after <= $1)
-             OR EXISTS (SELECT 1 FROM jobs WHERE status = 'running' AND lease_until < $1)",
-    )
-    .bind(now)
-    .fetch_one(tx, |c| c.take())
-    .await
+/// Whether a job of a lane is due. A cheap query before a write transaction.
+pub async fn has_due(tx: &mut Tx, lane: Lane, now: Instant) -> Result<bool> {
+    sql("SELECT EXISTS (SELECT 1 FROM jobs WHERE status = 'queued' AND lane = $1 AND run_after <= $2)")
+        .bind(lane.as_str())
+        .bind(now)
+        .fetch_one(tx, |c| c.take())
+        .await
+}
+
+/// Whether a lease has expired.
+pub async fn has_expired(tx: &mut Tx, at: LeaseTime) -> Result<bool> {
+    sql("SELECT EXISTS (SELECT 1 FROM jobs WHERE status = 'running' AND lease_until < $1)")
+        .bind(at.0)
+        .fetch_one(tx, |c| c.take())
+        .await
 }
 
 /// Writes a checkpoint of a job unless it has one, and returns the one that it had: an earlier attempt has done this step.
@@ -137,22 +162,27 @@ impl LeaseStatus {
     }
 }
 
-/// Renews a lease and updates the progress of the job.
-pub async fn renew_lease(
-    tx: &mut Tx,
-    job: &LeasedJob,
-    progress: Option<serde_json::Value>,
-    now: Instant,
-) -> Result<LeaseStatus> {
-    let cancel_requested: Option<bool> = sql(
-        "UPDATE jobs SET lease_until = $4, progress = coalesce($5, progress)
-         WHERE project_id = $1 AND id = $2 AND fence = $3 AND status = 'running' RETURNING cancel_requested",
-    )
+/// Renews a lease.
+pub async fn renew_lease(tx: &mut Tx, job: &LeasedJob, at: LeaseTime) -> Result<LeaseStatus> {
+    let cancel_requested: Option<bool> = sql("UPDATE jobs SET lease_until = $4
+         WHERE project_id = $1 AND id = $2 AND fence = $3 AND status = 'running' RETURNING cancel_requested")
     .bind(job.scope.project())
     .bind(job.id)
     .bind(job.fence)
-    .bind(now.plus_millis(LEASE_MILLIS))
-    .bind(progress.map(Json))
+    .bind(at.until())
+    .fetch_optional(tx, |c| c.take())
+    .await?;
+    Ok(LeaseStatus::from_row(cancel_requested))
+}
+
+/// Updates the progress of a job, if its lease is held.
+pub async fn save_progress(tx: &mut Tx, job: &LeasedJob, progress: serde_json::Value) -> Result<LeaseStatus> {
+    let cancel_requested: Option<bool> = sql("UPDATE jobs SET progress = $4
+         WHERE project_id = $1 AND id = $2 AND fence = $3 AND status = 'running' RETURNING cancel_requested")
+    .bind(job.scope.project())
+    .bind(job.id)
+    .bind(job.fence)
+    .bind(Json(progress))
     .fetch_optional(tx, |c| c.take())
     .await?;
     Ok(LeaseStatus::from_row(cancel_requested))
@@ -271,26 +301,54 @@ pub async fn holds_lease(tx: &mut Tx, job: &LeasedJob) -> Result<bool> {
         .await
 }
 
-/// Requeues the jobs whose leases are expired. Those that crashed [`MAX_CRASHES`] times are leased to `owner` and returned, for the
-/// caller to fail them.
-pub async fn requeue_expired(tx: &mut Tx, owner: Uuid, now: Instant) -> Result<Vec<LeasedJob>> {
-    sql("UPDATE jobs SET status = 'queued', crashes = crashes + 1, run_after = $1, lease_owner = NULL, lease_until = NULL
-         WHERE status = 'running' AND lease_until < $1 AND crashes + 1 < $2")
-    .bind(now)
-    .bind(MAX_CRASHES)
-    .execute(tx)
-    .await?;
-    sql(
-        "UPDATE jobs SET crashes = crashes + 1, fence = fence + 1, lease_owner = $3, lease_until = $4
-         WHERE status = 'running' AND lease_until < $1 AND crashes + 1 >= $2
-         RETURNING id, project_id, payload, attempt, crashes, fence",
+/// Requeues the jobs whose leases are expired, but for those that `owner` runs at this moment. Whoever else held the lease has
+/// crashed; jobs that crashed [`MAX_CRASHES`] times are leased to `owner` and returned, for the caller to fail them.
+pub async fn requeue_expired(
+    tx: &mut Tx,
+    owner: Uuid,
+    running: &[JobId],
+    now: Instant,
+    at: LeaseTime,
+) -> Result<Vec<LeasedJob>> {
+    let expired: Vec<(LeasedJob, Option<Uuid>)> = sql(
+        "SELECT id, project_id, payload, attempt, crashes, fence, lease_owner FROM jobs
+         WHERE status = 'running' AND lease_until < $1 ORDER BY lease_until LIMIT 100",
     )
-    .bind(now)
-    .bind(MAX_CRASHES)
-    .bind(owner)
-    .bind(now.plus_millis(LEASE_MILLIS))
-    .fetch_all(tx, read_leased)
-    .await
+    .bind(at.0)
+    .fetch_all(tx, |c| Ok((read_leased(c)?, c.take()?)))
+    .await?;
+    let mut given_up = Vec::new();
+    for (mut job, holder) in expired {
+        let is_own = holder == Some(owner);
+        if is_own && running.contains(&job.id) {
+            continue;
+        }
+        job.crashes += i64::from(!is_own);
+        let is_given_up = job.crashes >= MAX_CRASHES;
+        let statement = if is_given_up {
+            "UPDATE jobs SET crashes = $4, fence = fence + 1, lease_owner = $5, lease_until = $6
+             WHERE project_id = $1 AND id = $2 AND fence = $3 AND status = 'running' RETURNING fence"
+        } else {
+            "UPDATE jobs SET crashes = $4, status = 'queued', run_after = $6, lease_owner = $5, lease_until = NULL
+             WHERE project_id = $1 AND id = $2 AND fence = $3 AND status = 'running' RETURNING fence"
+        };
+        let fence: Option<i64> = sql(statement)
+            .bind(job.scope.project())
+            .bind(job.id)
+            .bind(job.fence)
+            .bind(job.crashes)
+            .bind(is_given_up.then_some(owner))
+            .bind(if is_given_up { at.until() } else { now })
+            .fetch_optional(tx, |c| c.take())
+            .await?;
+        if let Some(fence) = fence
+            && is_given_up
+        {
+            job.fence = fence;
+            given_up.push(job);
+        }
+    }
+    Ok(given_up)
 }
 
 /// Whether any job is running.
@@ -302,9 +360,9 @@ pub async fn has_running(tx: &mut Tx) -> Result<bool> {
 
 /// Expires all leases. For the start on an embedded database, when the process holds the lock of the data folder and no other
 /// can be working. Returns the number of jobs.
-pub async fn expire_leases(tx: &mut Tx, now: Instant) -> Result<u64> {
+pub async fn expire_leases(tx: &mut Tx, at: LeaseTime) -> Result<u64> {
     sql("UPDATE jobs SET lease_until = $1 WHERE status = 'running' AND lease_until > $1")
-        .bind(now.plus_millis(-1))
+        .bind(at.0.plus_millis(-1))
         .execute(tx)
         .await
 }

@@ -12,7 +12,9 @@ use searchwright_store::{
         self, DeliveryQuery,
         queue::{self, DeliveryOutcome, LeasedWebhook},
     },
-    events, webhooks,
+    events,
+    jobs::LeaseTime,
+    webhooks,
 };
 use serde_json::json;
 
@@ -52,7 +54,7 @@ async fn insert_events(store: &Store, scope: ProjectScope, times: usize) {
 }
 
 async fn lease(store: &Store, at: Instant, most: u32) -> Vec<LeasedWebhook> {
-    commit!(store.db, |tx| queue::lease(tx, at, most).await).unwrap()
+    commit!(store.db, |tx| queue::lease(tx, at, LeaseTime(at), most).await).unwrap()
 }
 
 /// Due deliveries, each with the outcome of an attempt.

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use searchwright_contract::{Code, Instant, Problem, ids::JobId, jobs::JobStatus};
 use searchwright_store::{
-    Error,
+    Error, Tx,
     access::ProjectScope,
-    jobs::{self, JobEnd, LEASE_MILLIS, LeaseStatus, LeasedJob, MAX_CRASHES, NewJob},
+    jobs::{self, JobEnd, LEASE_MILLIS, Lane, LeaseStatus, LeaseTime, LeasedJob, MAX_CRASHES, NewJob},
     sql,
 };
 use serde_json::json;
@@ -29,6 +29,8 @@ on_both!(
     running_job_that_is_asked_for_again_does_not_wait,
     released_job_costs_no_attempt,
     leases_are_expired_at_start,
+    worker_takes_no_job_from_itself,
+    lanes_wait_only_for_themselves,
     projects_take_turns,
     queue_of_a_project_is_bounded,
 );
@@ -46,6 +48,7 @@ fn new(due: i64) -> NewJob {
     NewJob {
         id,
         kind: "audit",
+        lane: Lane::Audits,
         payload: json!({ "kind": "audit", "id": id, "text": "ünïcode \u{1f33f}" }),
         run_after: later(due),
         links: BTreeMap::from([("audit".to_owned(), "/audits/1".to_owned())]),
@@ -53,13 +56,30 @@ fn new(due: i64) -> NewJob {
 }
 
 async fn lease(store: &Store, at: Instant) -> Option<LeasedJob> {
-    commit!(store.db, |tx| jobs::lease(tx, id(), at).await).unwrap()
+    commit!(store.db, |tx| jobs::lease(
+        tx,
+        id(),
+        Lane::Audits,
+        at,
+        LeaseTime(at)
+    )
+    .await)
+    .unwrap()
 }
 
 async fn requeue(store: &Store, at: Instant) -> Vec<LeasedJob> {
-    commit!(store.db, |tx| jobs::requeue_expired(tx, id(), at).await).unwrap()
+    commit!(store.db, |tx| jobs::requeue_expired(
+        tx,
+        id(),
+        &[],
+        at,
+        LeaseTime(at)
+    )
+    .await)
+    .unwrap()
 }
 
+/// Renews the lease, after saving what was done.
 async fn renew(
     store: &Store,
     job: &LeasedJob,
@@ -67,7 +87,20 @@ async fn renew(
     at: Instant,
 ) -> LeaseStatus {
     let job = job.clone();
-    commit!(store.db, |tx| jobs::renew_lease(tx, &job, progress, at).await).unwrap()
+    let work = async move |tx: &mut Tx| {
+        if let Some(progress) = progress {
+            jobs::save_progress(tx, &job, progress).await?;
+        }
+        jobs::renew_lease(tx, &job, LeaseTime(at)).await
+    };
+    commit!(store.db, |tx| work(tx).await).unwrap()
+}
+
+/// Whether a job is due or a lease has expired.
+async fn has_work(store: &Store, at: Instant) -> bool {
+    let mut tx = store.read().await;
+    jobs::has_due(&mut tx, Lane::Audits, at).await.unwrap()
+        || jobs::has_expired(&mut tx, LeaseTime(at)).await.unwrap()
 }
 
 async fn check(store: &Store, job: &LeasedJob) -> LeaseStatus {
@@ -150,8 +183,8 @@ async fn queued_job_reads_back(place: &Place) {
     let refused = jobs::get(&mut store.read().await, foreign, id).await;
     assert!(matches!(refused, Err(Error::Missing)));
     assert!(matches!(cancel(&store, foreign, id).await, Err(Error::Missing)));
-    assert!(!jobs::has_due(&mut store.read().await, later(4)).await.unwrap());
-    assert!(jobs::has_due(&mut store.read().await, later(5)).await.unwrap());
+    assert!(!has_work(&store, later(4)).await);
+    assert!(has_work(&store, later(5)).await);
     assert!(!jobs::has_running(&mut store.read().await).await.unwrap());
     assert!(lease(&store, later(4)).await.is_none());
     let leased = lease(&store, later(6)).await.unwrap();
@@ -192,11 +225,7 @@ async fn queued_job_reads_back(place: &Place) {
         !finish(&store, &leased, JobEnd::Canceled, later(11)).await,
         "it ends once"
     );
-    assert!(
-        !jobs::has_due(&mut store.read().await, later(1_000_000))
-            .await
-            .unwrap()
-    );
+    assert!(!has_work(&store, later(1_000_000)).await);
 }
 
 async fn jobs_are_listed_by_status_and_cursor(place: &Place) {
@@ -243,7 +272,16 @@ async fn eight_workers_take_four_hundred_jobs_once_each(place: &Place) {
             let db = store.db.clone();
             tokio::spawn(async move {
                 let mut taken = Vec::new();
-                while let Some(job) = commit!(db, |tx| jobs::lease(tx, id(), later(1)).await).unwrap() {
+                while let Some(job) = commit!(db, |tx| jobs::lease(
+                    tx,
+                    id(),
+                    Lane::Audits,
+                    later(1),
+                    LeaseTime(later(1))
+                )
+                .await)
+                .unwrap()
+                {
                     taken.push((job.id, job.fence));
                     let done = commit!(db, |tx| jobs::finish(
                         tx,
@@ -350,12 +388,8 @@ async fn expired_job_is_requeued(place: &Place) {
         JobStatus::Running,
         "a heartbeat prolonged the lease"
     );
-    assert!(!jobs::has_due(&mut store.read().await, later(ends)).await.unwrap());
-    assert!(
-        jobs::has_due(&mut store.read().await, later(ends + 1))
-            .await
-            .unwrap()
-    );
+    assert!(!has_work(&store, later(ends)).await);
+    assert!(has_work(&store, later(ends + 1)).await);
     requeue(&store, later(ends + 1)).await;
     let waiting = get(&store, scope, job).await;
     assert_eq!(
@@ -443,7 +477,17 @@ async fn cancel_and_lease_agree(place: &Place) {
         let job = queue(&store, scope, 0).await;
         let (leasing, canceling) = (store.db.clone(), store.db.clone());
         let (leased, canceled) = tokio::join!(
-            tokio::spawn(async move { commit!(leasing, |tx| jobs::lease(tx, id(), now()).await).unwrap() }),
+            tokio::spawn(async move {
+                commit!(leasing, |tx| jobs::lease(
+                    tx,
+                    id(),
+                    Lane::Audits,
+                    now(),
+                    LeaseTime(now())
+                )
+                .await)
+                .unwrap()
+            }),
             tokio::spawn(async move {
                 commit!(canceling, |tx| jobs::cancel(tx, scope, job, now()).await).unwrap()
             }),
@@ -520,13 +564,67 @@ async fn leases_are_expired_at_start(place: &Place) {
     let job = queue(&store, scope, 0).await;
     lease(&store, now()).await.unwrap();
     assert_eq!(
-        commit!(store.db, |tx| jobs::expire_leases(tx, later(10)).await).unwrap(),
+        commit!(store.db, |tx| jobs::expire_leases(tx, LeaseTime(later(10))).await).unwrap(),
         1
     );
     assert_eq!(
-        commit!(store.db, |tx| jobs::expire_leases(tx, later(10)).await).unwrap(),
+        commit!(store.db, |tx| jobs::expire_leases(tx, LeaseTime(later(10))).await).unwrap(),
         0
     );
     assert!(requeue(&store, later(10)).await.is_empty());
     assert_eq!(lease(&store, later(10)).await.unwrap().id, job);
+}
+
+/// A clock that is set forward makes every lease look expired.
+async fn worker_takes_no_job_from_itself(place: &Place) {
+    let store = place.store().await;
+    let scope = store.project().await;
+    let job = queue(&store, scope, 0).await;
+    let (owner, other) = (id(), id());
+    let at = |millis| LeaseTime(later(millis));
+    let lease = async |owner, millis| {
+        commit!(store.db, |tx| {
+            jobs::lease(tx, owner, Lane::Audits, later(millis), at(millis)).await
+        })
+        .unwrap()
+    };
+    let requeue = async |owner, running: Vec<JobId>, millis| {
+        commit!(store.db, |tx| {
+            jobs::requeue_expired(tx, owner, &running, later(millis), at(millis)).await
+        })
+        .unwrap()
+    };
+    let first = lease(owner, 1).await.unwrap();
+    let late = LEASE_MILLIS + 10;
+    assert!(requeue(owner, vec![job], late).await.is_empty());
+    assert_eq!(check(&store, &first).await, LeaseStatus::Alive);
+    // it runs no more and its end was not written: nothing crashed
+    requeue(owner, vec![], late).await;
+    let second = lease(owner, late).await.unwrap();
+    assert_eq!((second.attempt, second.crashes), (2, 0));
+    // another process takes what is not renewed: that is a crash
+    requeue(other, vec![], 2 * late).await;
+    let third = lease(other, 2 * late).await.unwrap();
+    assert_eq!((third.attempt, third.crashes), (3, 1));
+}
+
+async fn lanes_wait_only_for_themselves(place: &Place) {
+    let store = place.store().await;
+    let scope = store.project().await;
+    for _ in 0..5 {
+        queue(&store, scope, 0).await;
+    }
+    let publication = NewJob {
+        lane: Lane::Publishing,
+        ..new(0)
+    };
+    let publication = commit!(store.db, |tx| jobs::enqueue(tx, scope, publication, now()).await).unwrap();
+    for _ in 0..4 {
+        assert!(lease(&store, later(1)).await.is_some());
+    }
+    assert!(lease(&store, later(1)).await.is_none(), "four of a lane");
+    let taken = commit!(store.db, |tx| {
+        jobs::lease(tx, id(), Lane::Publishing, later(1), LeaseTime(later(1))).await
+    });
+    assert_eq!(taken.unwrap().unwrap().id, publication.id);
 }
