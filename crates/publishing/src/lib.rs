@@ -20,7 +20,7 @@ pub use connection_input::secrets;
 pub use decide::{Aim, Before, Change, Known, Next, Reason, Sent, decide};
 pub use error::{Cause, Trouble, Why};
 pub use marker::Marker;
-pub use publisher::{Account, Connection, Item, Publisher, Remote, Uploaded, Wanted};
+pub use publisher::{Account, Connection, Item, Publisher, Remote, Uploaded, Visible, Wanted};
 use searchwright_contract::Clock;
 use searchwright_outbound::{Guarded, Outbound, Purpose};
 use uuid::Uuid;

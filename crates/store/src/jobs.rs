@@ -178,6 +178,15 @@ pub async fn find_queued(
         .await
 }
 
+/// Counts the queued jobs of a kind.
+pub async fn count_queued(tx: &mut Tx, scope: ProjectScope, kind: &str) -> Result<i64> {
+    sql("SELECT count(*) FROM jobs WHERE project_id = $1 AND status = 'queued' AND kind = $2")
+        .bind(scope.project())
+        .bind(kind)
+        .fetch_one(tx, |c| c.take())
+        .await
+}
+
 /// Returns whether a job of a kind was queued since a time.
 pub async fn has_since(tx: &mut Tx, scope: ProjectScope, kind: &str, since: Instant) -> Result<bool> {
     sql("SELECT EXISTS (SELECT 1 FROM jobs WHERE project_id = $1 AND kind = $2 AND created_at >= $3)")

@@ -1,5 +1,5 @@
 //! Looks at the page of a post that was published, as a search engine would: is it there, does it say what it should, may it be
-//! indexed. Says what it found and changes nothing.
+//! indexed. Says what it found and changes nothing. A post that its provider kept from readers is looked for there first.
 
 use searchwright_contract::{
     ids::{ConnectionId, PostId},
@@ -14,7 +14,7 @@ use searchwright_store::{posts, publications};
 use serde_json::{Value, json};
 use url::Url;
 
-use super::{JobContext, JobError};
+use super::{JobContext, JobError, publish::held};
 
 /// Milliseconds from one look to the next: five looks within ten minutes.
 const LOOKUP_WAITS_MILLIS: [i64; 4] = [15_000, 60_000, 180_000, 300_000];
@@ -40,6 +40,9 @@ async fn look(job: &JobContext, post_id: PostId, connection: ConnectionId) -> Re
             publications::find(&mut tx, scope, post_id, connection).await?,
         )
     };
+    if let Some(held) = published.clone().filter(held::is_held) {
+        return held::look(job, &post, held).await;
+    }
     let Some((published, address)) = published
         .filter(|published| published.is_live)
         .and_then(|published| Some((published.clone(), published.external_url?)))

@@ -143,6 +143,7 @@ pub(super) fn remote(id: &str) -> Remote {
         slug: Some("a-b".to_owned()),
         url: None,
         visible: Visible::Live,
+        reason: None,
         version: "1".to_owned(),
         marker: None,
         etag: None,

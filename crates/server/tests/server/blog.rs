@@ -27,6 +27,8 @@ pub enum Fault {
     Hangs,
     /// It is answered with this status and not carried out.
     Refuses(u16),
+    /// It is carried out, and the post gets this status, whatever was asked for.
+    Turns(&'static str),
     /// It is answered with 429 and so many seconds to wait.
     Busy(u32),
 }
@@ -245,6 +247,9 @@ fn answer_now(
             }
             if body["slug"].is_string() {
                 post["link"] = json!(link);
+            }
+            if let Some(Fault::Turns(status)) = fault {
+                post["status"] = json!(status);
             }
             let made = post.clone();
             match fault {

@@ -39,6 +39,7 @@ mod diffs_pages;
 mod documents;
 mod engine_status;
 mod headers;
+mod held_posts;
 mod histories;
 mod idempotency;
 mod ignored;

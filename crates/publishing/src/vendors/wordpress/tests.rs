@@ -65,6 +65,9 @@ fn fixture() -> Fixture {
         ),
         no_place: Why::Missing,
         create: Play::new(post("publish")).after_reads(names()),
+        held: ["pending", "future", "draft"]
+            .map(|status| (Play::new(post(status)).after_reads(names()), status))
+            .to_vec(),
         update: Play::new(post("publish")).after_reads(names()),
         unpublish: Some(Play::new(post("draft")).after_reads([front()])),
         upload: Upload::Here(Play::new(file).after_reads([front(), none()])),
@@ -259,6 +262,23 @@ async fn it_says_why_a_site_cannot_be_reached() {
             } => assert!(said.contains(word), "{said}"),
             other => panic!("{other:?}"),
         }
+    }
+}
+
+#[tokio::test]
+async fn what_readers_do_not_see_is_not_live_and_says_why() {
+    for (status, visible, words) in [
+        ("pending", Visible::Waiting, "review (status pending)"),
+        ("future", Visible::Waiting, "its date (status future)"),
+        ("private", Visible::Draft, "(status private)"),
+        ("draft", Visible::Draft, "(status draft)"),
+        ("in-progress", Visible::Draft, "(status in-progress)"),
+    ] {
+        let server = Fake::new(vec![front(), Script::json(201, &post(status))]).await;
+        let made = BARE.open(&server.url).create(&item()).await.unwrap();
+        assert_eq!((made.visible, made.url), (visible, None));
+        let reason = made.reason.unwrap();
+        assert!(reason.contains(words) && reason.contains("there"), "{reason}");
     }
 }
 
