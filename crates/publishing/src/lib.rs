@@ -1,6 +1,7 @@
 //! Publishing: places to publish, what they can do, and what is to be done next with a post. Never twice, never lost: what was
 //! sent and not answered is looked for before anything is sent again.
 
+mod answers;
 pub mod connection_input;
 mod decide;
 mod error;

@@ -84,7 +84,7 @@ impl WordPress {
             .with_secret(header::AUTHORIZATION, &format!("Basic {pair}"), &pair)?
             .hiding(password);
         Ok(Self {
-            interface: Interface::new(server),
+            interface: Interface::new(server, context.clock.clone()),
             connection,
         })
     }
