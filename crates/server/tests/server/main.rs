@@ -24,6 +24,7 @@ mod autopilot_faults;
 mod autopilot_refresh;
 mod autopilot_runs;
 mod blog;
+mod blog_surroundings;
 mod bodies;
 mod brand;
 mod caches;
