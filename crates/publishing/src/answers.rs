@@ -1,5 +1,5 @@
-//! What comes instead of a provider's JSON, or around it: notices of PHP, marks of editors, comments of caches, and the pages of what
-//! stands before a provider, such as a firewall.
+//! Reading answers that are more than the JSON of a provider, or something else: notices of PHP, marks of editors and comments of
+//! caches around it, and the pages of what stands before a provider, such as a firewall.
 
 use http::{HeaderMap, header};
 use serde_json::{Deserializer, Value};

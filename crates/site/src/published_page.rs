@@ -7,7 +7,7 @@ use crate::{
     page::{At, HtmlFacts, Intern, Limits, UrlId, directives, read},
 };
 
-/// What the page of a post should be.
+/// Properties that the page of a post should have.
 #[derive(Clone, Copy, Debug)]
 pub struct Expected<'a> {
     /// Its address.

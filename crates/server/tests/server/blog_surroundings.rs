@@ -1,4 +1,4 @@
-//! What stands between the server and a blog: firewalls, caches, and what a website puts around its answers.
+//! Firewalls and caches between the server and a blog, and texts that a website puts around its answers.
 
 use serde_json::{Value, json};
 
