@@ -25,17 +25,17 @@ words! {
     EventType {
         /// A post was created.
         PostCreated = "post.created",
-        /// A post was changed.
+        /// A post was changed, or was brought up to date where it is public.
         PostUpdated = "post.updated",
         /// A post was written by a job.
         PostGenerated = "post.generated",
         /// Writing a post failed.
         PostGenerationFailed = "post.generation_failed",
-        /// A post is live at its provider.
+        /// A post became public: a provider shows it to readers, and none did before.
         PostPublished = "post.published",
-        /// Publishing a post failed.
+        /// Publishing a post failed, or the provider keeps it from readers.
         PostPublishFailed = "post.publish_failed",
-        /// A post is no longer live.
+        /// A post is no longer public at any provider.
         PostUnpublished = "post.unpublished",
         /// Keywords were found.
         KeywordGenerated = "keyword.generated",

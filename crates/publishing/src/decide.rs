@@ -130,7 +130,8 @@ pub fn decide(
     match own(marker, slug, known, before, found) {
         Some(remote) if aim == Aim::Gone => match remote.visible {
             Visible::Draft => Next::Done(remote.clone()),
-            Visible::Live => Next::Send(Change::Unpublish(remote.clone())),
+            // What waits would be shown later.
+            Visible::Live | Visible::Waiting => Next::Send(Change::Unpublish(remote.clone())),
         },
         Some(remote) => {
             let takes_it = |other: &Remote| other.id != remote.id && other.slug.as_deref() == Some(slug);
@@ -186,7 +187,10 @@ fn change(aim: Aim, marker: &Marker, known: &Known, before: Before, remote: &Rem
         Visible::Draft
     };
     let is_current = remote.marker.as_ref() == Some(marker);
-    if is_current && remote.visible == visible {
+    // What was sent has arrived, and the provider makes it wait: sent again it would wait all the same.
+    let is_made_to_wait =
+        before.sent.is_some() && visible == Visible::Live && remote.visible == Visible::Waiting;
+    if is_current && (remote.visible == visible || is_made_to_wait) {
         return Next::Done(remote.clone());
     }
     if is_taken {

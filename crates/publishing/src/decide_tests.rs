@@ -21,6 +21,7 @@ fn remote(id: &str, marker: Option<Marker>, visible: Visible, version: &str) -> 
         slug: Some(SLUG.to_owned()),
         url: None,
         visible,
+        reason: None,
         version: version.to_owned(),
         marker,
         etag: None,
@@ -168,6 +169,17 @@ fn each_rule() {
         Next::Done(draft)
     );
     assert_eq!(next(Aim::Gone, &known("5", "z"), marks(), &[]), Next::Absent);
+    // What waits there is asked for again by a new attempt only, and is taken back or it would be shown later.
+    let waiting = remote("5", Some(mark(1)), Visible::Waiting, "a");
+    let all = std::slice::from_ref(&waiting);
+    let update = Next::Send(Change::Update(waiting.clone()));
+    assert_eq!(next(Aim::Live, &known("5", "a"), marks(), all), update);
+    assert_eq!(next(Aim::Draft, &known("5", "a"), marks(), all), update);
+    assert_eq!(next(Aim::Live, &nothing, sent, all), Next::Done(waiting.clone()));
+    assert_eq!(
+        next(Aim::Gone, &known("5", "a"), marks(), all),
+        Next::Send(Change::Unpublish(waiting.clone()))
+    );
 }
 
 /// Outcome of a request.

@@ -23,6 +23,8 @@ pub enum Why {
     Address,
     /// The answer does not follow the provider's interface: a login page, a firewall, another program.
     Unreadable,
+    /// Something that stands before the provider did not let the request through, such as a firewall.
+    Firewall,
     /// A field of the mapping is not there any more, or a required one is not mapped.
     Schema,
 }
@@ -40,6 +42,7 @@ impl Why {
             Self::Unsupported => "unsupported",
             Self::Address => "address_denied",
             Self::Unreadable => "unreadable_answer",
+            Self::Firewall => FIREWALL,
             Self::Schema => "schema_changed",
         }
     }
@@ -62,10 +65,16 @@ impl Why {
             Self::Unreadable => {
                 "the answer is not what the provider's interface promises; look at the address, and at what stands before it"
             }
+            Self::Firewall => {
+                "a firewall before the provider, or something like it, turned the request away; have it let this server's requests to the provider's interface through (WordPress: /wp-json/), then try again"
+            }
             Self::Schema => "the fields at the provider are not those of the mapping; save the mapping again",
         }
     }
 }
+
+/// Word for an answer of something that stands before the provider.
+const FIREWALL: &str = "firewall";
 
 /// Cause that a request was not carried out, or that nobody knows whether it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,6 +95,8 @@ pub enum Cause {
     Status,
     /// The answer does not follow the provider's interface.
     Unreadable,
+    /// Something that stands before the provider does not let the request through for now, such as a firewall.
+    Firewall,
     /// The address of the featured image does not answer, which says nothing about the provider.
     ImageUnreachable,
 }
@@ -102,6 +113,7 @@ impl Cause {
             Self::Broken => "broken",
             Self::Status => "status",
             Self::Unreadable => Why::Unreadable.word(),
+            Self::Firewall => FIREWALL,
             Self::ImageUnreachable => "image_unreachable",
         }
     }
@@ -116,6 +128,7 @@ impl Cause {
             Self::Status => {
                 "the provider answers with an error: it is in maintenance, or something before it, such as a firewall, turns requests away"
             }
+            Self::Firewall => Why::Firewall.text(),
             Self::ImageUnreachable => "the address of the featured image does not answer",
             Self::Timeout | Self::Broken | Self::Unreadable => "the provider does not answer",
         }
@@ -231,6 +244,7 @@ mod tests {
             (Cause::Broken, "broken"),
             (Cause::Status, "status"),
             (Cause::Unreadable, "unreadable_answer"),
+            (Cause::Firewall, "firewall"),
             (Cause::ImageUnreachable, "image_unreachable"),
         ];
         for (cause, word) in words {

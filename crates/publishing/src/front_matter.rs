@@ -169,6 +169,7 @@ pub(super) fn remote(path: &str, text: &str, base_url: &str) -> Remote {
         } else {
             Visible::Live
         },
+        reason: None,
         version: digest(text.as_bytes()),
         marker: marker(text),
         etag: None,

@@ -2,10 +2,13 @@
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, header};
-use searchwright_outbound::{Ambiguous, Guarded, Loss, NotSent, Rejected, RequestError, excerpt};
+use searchwright_outbound::{
+    Ambiguous, Guarded, Loss, NotSent, Rejected, RequestError, excerpt, retry_after,
+};
 use serde_json::Value;
 
 use super::{
+    answers::{json_within, wall},
     error::{Cause, Trouble, Why},
     publisher::Picture,
     values::digest,
@@ -21,6 +24,8 @@ pub(super) struct Answer {
     pub headers: HeaderMap,
     /// `Null` where it is no JSON.
     pub body: Value,
+    /// The firewall, or what else stands before the provider, that answered instead of it.
+    pub wall: Option<&'static str>,
 }
 
 /// One vendor's server with what every request to it carries.
@@ -89,7 +94,7 @@ impl Server {
         self.with_secret(header::AUTHORIZATION, &format!("Bearer {token}"), token)
     }
 
-    /// Sends GET. Sending it again is harmless.
+    /// Sends GET, past caches. Sending it again is harmless.
     pub async fn get(&self, path: &str) -> Result<Answer, Trouble> {
         self.send(Method::GET, path, None, false).await
     }
@@ -106,6 +111,9 @@ impl Server {
 
     /// Returns an answer with a 2xx status, and turns any other into the error that it means.
     pub fn judged(&self, answer: Answer, writes: bool) -> Result<Answer, Trouble> {
+        if let Some(wall) = answer.wall {
+            return Err(walled(wall, &answer));
+        }
         if is_success(answer.status) {
             return Ok(answer);
         }
@@ -165,6 +173,10 @@ impl Server {
             .map_err(|_| Trouble::refused(Why::Address))?;
         let headers = request.headers_mut();
         headers.extend(self.headers.iter().cloned().chain(own));
+        if !writes {
+            // What a cache has kept since before a request says nothing about that request.
+            headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        }
         let answer = self
             .client
             .send(request, MAX_ANSWER_BYTES)
@@ -175,11 +187,15 @@ impl Server {
                 let error = RequestError::from_cut(cut, answer.status);
                 Err(self.trouble(&error, writes))
             }
-            _ => Ok(Answer {
-                status: answer.status,
-                headers: answer.headers,
-                body: serde_json::from_slice(&answer.body).unwrap_or_default(),
-            }),
+            _ => {
+                let body = json_within(&answer.body);
+                Ok(Answer {
+                    status: answer.status,
+                    wall: wall(answer.status, &answer.headers, &body, &answer.body),
+                    headers: answer.headers,
+                    body,
+                })
+            }
         }
     }
 
@@ -197,6 +213,21 @@ impl Server {
 
     fn secrets(&self) -> Vec<&str> {
         self.secrets.iter().map(String::as_str).collect()
+    }
+}
+
+/// Returns the error for an answer of what stands before a provider. It did not let the request through, so nothing was carried out.
+fn walled(wall: &str, answer: &Answer) -> Trouble {
+    match answer.status {
+        // Such as for too many requests, so that it may let through what comes later.
+        503 => Trouble::NotNow {
+            cause: Cause::Firewall,
+            after: retry_after(&answer.headers),
+        },
+        status => Trouble::because(
+            Why::Firewall,
+            format!("{wall} answered with {status} and a page of its own"),
+        ),
     }
 }
 

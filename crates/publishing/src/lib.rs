@@ -1,6 +1,7 @@
 //! Publishing: places to publish, what they can do, and what is to be done next with a post. Never twice, never lost: what was
 //! sent and not answered is looked for before anything is sent again.
 
+mod answers;
 pub mod connection_input;
 mod decide;
 mod error;
@@ -20,7 +21,7 @@ pub use connection_input::secrets;
 pub use decide::{Aim, Before, Change, Known, Next, Reason, Sent, decide};
 pub use error::{Cause, Trouble, Why};
 pub use marker::Marker;
-pub use publisher::{Account, Connection, Item, Publisher, Remote, Uploaded, Wanted};
+pub use publisher::{Account, Connection, Item, Publisher, Remote, Uploaded, Visible, Wanted};
 use searchwright_contract::Clock;
 use searchwright_outbound::{Guarded, Outbound, Purpose};
 use uuid::Uuid;

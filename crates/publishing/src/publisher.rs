@@ -136,6 +136,8 @@ pub enum Visible {
     Live,
     /// Readers do not see it.
     Draft,
+    /// Readers do not see it yet: at the provider it waits for its date, or for somebody's consent.
+    Waiting,
 }
 
 /// A post as it is at a provider.
@@ -149,6 +151,9 @@ pub struct Remote {
     pub url: Option<String>,
     /// Whether readers see it.
     pub visible: Visible,
+    /// Reason for which readers do not see it, with the provider's own word and the way out; `None` if the provider gives
+    /// none.
+    pub reason: Option<String>,
     /// Changes whenever somebody changes what we write: a digest of it, or the provider's own counter.
     pub version: String,
     /// Our mark on it.

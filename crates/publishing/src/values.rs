@@ -73,6 +73,14 @@ pub(super) fn text<'a>(value: &'a Value, pointer: &str) -> Option<&'a str> {
         .filter(|text| !text.is_empty())
 }
 
+/// Reason for which a provider does not show a post to readers, where it only names its state.
+pub(super) fn kept(provider: &str, state: &str) -> String {
+    let state: String = state.chars().take(60).collect();
+    format!(
+        "{provider} took the post and keeps it from readers ({state}): publish it there, or give the account of the connection the right to publish"
+    )
+}
+
 /// An id, which vendors give as text or as a number.
 pub(super) fn id(value: &Value, pointer: &str) -> Option<String> {
     match value.pointer(pointer)? {

@@ -17,6 +17,7 @@ mod leb128;
 pub mod origin;
 pub mod page;
 mod private_network;
+pub mod published_page;
 pub mod resources;
 pub mod robots;
 pub mod score;

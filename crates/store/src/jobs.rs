@@ -194,18 +194,16 @@ pub async fn cancel(tx: &mut Tx, scope: ProjectScope, id: JobId, now: Instant) -
 
 /// Makes a queued job due now, and lets one that runs begin its next run without waiting.
 pub async fn run_now(tx: &mut Tx, scope: ProjectScope, id: JobId, now: Instant) -> Result<()> {
-    sql("UPDATE jobs SET run_after = $3 WHERE project_id = $1 AND id = $2 AND status = 'queued' AND run_after > $3")
-        .bind(scope.project())
-        .bind(id)
-        .bind(now)
-        .execute(tx)
-        .await?;
-    sql("UPDATE jobs SET rerun_requested = $3 WHERE project_id = $1 AND id = $2 AND status = 'running'")
-        .bind(scope.project())
-        .bind(id)
-        .bind(true)
-        .execute(tx)
-        .await?;
+    // In one statement: a worker may end the run meanwhile, and of two each would find the job in the state for the other.
+    sql("UPDATE jobs SET run_after = CASE WHEN status = 'queued' AND run_after > $3 THEN $3 ELSE run_after END,
+           rerun_requested = CASE WHEN status = 'running' THEN $4 ELSE rerun_requested END
+         WHERE project_id = $1 AND id = $2 AND status IN ('queued', 'running')")
+    .bind(scope.project())
+    .bind(id)
+    .bind(now)
+    .bind(true)
+    .execute(tx)
+    .await?;
     Ok(())
 }
 
@@ -219,6 +217,15 @@ pub async fn find_queued(
         .bind(scope.project())
         .bind(payload)
         .fetch_optional(tx, read_job)
+        .await
+}
+
+/// Counts the queued jobs of a kind.
+pub async fn count_queued(tx: &mut Tx, scope: ProjectScope, kind: &str) -> Result<i64> {
+    sql("SELECT count(*) FROM jobs WHERE project_id = $1 AND status = 'queued' AND kind = $2")
+        .bind(scope.project())
+        .bind(kind)
+        .fetch_one(tx, |c| c.take())
         .await
 }
 

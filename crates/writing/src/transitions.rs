@@ -257,6 +257,7 @@ const RULES: &[Rule] = {
         rule(&[Publishing], Review, &[Worker], &[&NOT_LIVE], &[]),
         rule(&[Publishing], Published, &[Worker], &[&STORED], &[SetPublishedAt]),
         rule(&[Publishing], Published, &[Worker], &[&LIVE, &EXHAUSTED], &[]),
+        rule(&[Draft, Review, Failed], Published, &[Worker], &[&STORED], &[SetPublishedAt]),
         rule(&[Publishing], Failed, &[Worker], &[&NOT_LIVE, &EXHAUSTED], &[]),
         rule(&[Queued], Draft, &[Patch], &[], &[CancelJob]),
         rule(&[Published], Draft, &[Patch], &[&UNPUBLISH, &CAN_UNPUBLISH], &[UnpublishRemote]),

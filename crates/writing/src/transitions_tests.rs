@@ -55,7 +55,8 @@ fn every_row_of_the_specification() {
             Publishing,
             vec![Publish, Scheduler],
         ),
-        (vec![Publishing], Published, vec![Worker]),
+        // what a provider held back is shown to readers there
+        (vec![Draft, Review, Failed, Publishing], Published, vec![Worker]),
         // what is taken back, or left as a draft, goes back to people
         (vec![Publishing], Draft, vec![Worker]),
         (vec![Publishing], Review, vec![Worker]),

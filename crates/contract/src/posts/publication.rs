@@ -28,7 +28,7 @@ words! {
         Sending = "sending",
         /// Public.
         Published = "published",
-        /// Present as a draft.
+        /// Present, and not shown to readers: as a draft, or held back by the provider, for which see `lastError`.
         Draft = "draft",
         /// Unpublished.
         Unpublished = "unpublished",

@@ -223,6 +223,20 @@ impl Job {
         }
     }
 
+    /// Queues it to be done at once; the same that waits for its time waits no longer.
+    pub(crate) async fn enqueue_now(
+        self,
+        tx: &mut Tx,
+        scope: ProjectScope,
+        id: JobId,
+        now: Instant,
+    ) -> searchwright_store::Result<()> {
+        match self.enqueue_once(tx, scope, id, now).await? {
+            Some(queued) => searchwright_store::jobs::run_now(tx, scope, queued.id, now).await,
+            None => Ok(()),
+        }
+    }
+
     fn row(
         &self,
         id: JobId,

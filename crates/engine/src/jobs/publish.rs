@@ -5,6 +5,7 @@
 //! look-ups.
 
 mod abort;
+pub(super) mod held;
 mod item;
 
 mod outcome;

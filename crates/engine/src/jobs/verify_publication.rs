@@ -1,5 +1,5 @@
 //! Looks at the page of a post that was published, as a search engine would: is it there, does it say what it should, may it be
-//! indexed. Says what it found and changes nothing.
+//! indexed. Says what it found and changes nothing. A post that its provider kept from readers is looked for there first.
 
 use searchwright_contract::{
     ids::{ConnectionId, PostId},
@@ -8,13 +8,13 @@ use searchwright_contract::{
 use searchwright_outbound::Purpose;
 use searchwright_site::{
     fetch::{Fetch as _, Method, Request},
-    page::{At, HtmlFacts, Intern, Limits, PageFacts, UrlId, directives, read},
+    published_page::Expected,
 };
 use searchwright_store::{posts, publications};
 use serde_json::{Value, json};
 use url::Url;
 
-use super::{JobContext, JobError};
+use super::{JobContext, JobError, publish::held};
 
 /// Milliseconds from one look to the next: five looks within ten minutes.
 const LOOKUP_WAITS_MILLIS: [i64; 4] = [15_000, 60_000, 180_000, 300_000];
@@ -30,24 +30,6 @@ pub(super) async fn run(job: JobContext, post: PostId, connection: ConnectionId)
     }
 }
 
-/// Addresses of a page by their number.
-#[derive(Default)]
-struct Addresses(Vec<String>);
-
-impl Intern for Addresses {
-    fn intern(&mut self, url: &Url) -> Option<UrlId> {
-        self.intern_key(url.as_str())
-    }
-
-    fn intern_key(&mut self, key: &str) -> Option<UrlId> {
-        let at = self.0.iter().position(|known| known == key).unwrap_or_else(|| {
-            self.0.push(key.to_owned());
-            self.0.len() - 1
-        });
-        u32::try_from(at).ok().map(UrlId)
-    }
-}
-
 async fn look(job: &JobContext, post_id: PostId, connection: ConnectionId) -> Result<Value, JobError> {
     let scope = job.leased.scope;
     let (post, published) = {
@@ -58,6 +40,9 @@ async fn look(job: &JobContext, post_id: PostId, connection: ConnectionId) -> Re
             publications::find(&mut tx, scope, post_id, connection).await?,
         )
     };
+    if let Some(held) = published.clone().filter(held::is_held) {
+        return held::look(job, &post, held).await;
+    }
     let Some((published, address)) = published
         .filter(|published| published.is_live)
         .and_then(|published| Some((published.clone(), published.external_url?)))
@@ -134,58 +119,11 @@ async fn see(
     if status != 200 {
         return Ok((Some(status), vec!["status"]));
     }
-    let mut addresses = Addresses::default();
-    let at = At {
-        id: UrlId(u32::MAX),
-        attempts: 1,
-        fetched_at_ms: job.engine.clock.now().millis(),
+    let expected = Expected {
+        url: &url,
+        title,
+        canonical: canonical.unwrap_or(address),
     };
-    let facts = read(&response, &url, at, &mut addresses, &Limits::default());
-    Ok((
-        Some(status),
-        judge(&facts, &addresses.0, address, title, canonical),
-    ))
-}
-
-fn judge(
-    facts: &PageFacts,
-    addresses: &[String],
-    own: &str,
-    title: &str,
-    canonical: Option<&str>,
-) -> Vec<&'static str> {
-    let mut findings = Vec::new();
-    let Some(html) = facts.html.as_deref() else {
-        return vec!["title_missing"];
-    };
-    if !says(html, title) {
-        findings.push("title_missing");
-    }
-    let expected = canonical.unwrap_or(own).trim_end_matches('/');
-    let elsewhere = facts
-        .canonical()
-        .and_then(|id| addresses.get(id.0 as usize))
-        .is_some_and(|named| named.trim_end_matches('/') != expected);
-    if elsewhere {
-        findings.push("canonical_elsewhere");
-    }
-    if directives(facts).noindex() {
-        findings.push("noindex");
-    }
-    findings
-}
-
-/// Returns whether the title or a heading contains the title of the post. Only letters and digits are compared, because themes
-/// change quotes and spaces.
-fn says(html: &HtmlFacts, title: &str) -> bool {
-    let plain = |text: &str| -> String {
-        text.chars()
-            .filter(|c| c.is_alphanumeric())
-            .flat_map(char::to_lowercase)
-            .collect()
-    };
-    let wanted = plain(title);
-    let titles = html.titles.iter().map(|title| plain(title));
-    let headings = html.headings.iter().map(|heading| plain(&heading.text));
-    titles.chain(headings).any(|text| text.contains(&wanted))
+    let now = job.engine.clock.now().millis();
+    Ok((Some(status), expected.faults(&response, now)))
 }

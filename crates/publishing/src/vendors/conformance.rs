@@ -32,6 +32,7 @@ macro_rules! vendor_conformance {
                 @ $fixture
                 account_is_that_of_the_credential
                 created_item_is_live_and_carries_the_mark
+                item_that_the_provider_keeps_from_readers_is_not_live
                 item_is_found_by_its_id
                 changed_item_is_live
                 unpublished_item_is_hidden_from_readers
@@ -161,6 +162,8 @@ pub(super) struct Fixture {
     /// Meaning of 404 at the place where posts are looked for.
     pub no_place: Why,
     pub create: Play,
+    /// Creations that the provider carries out and keeps from readers, with its word for that.
+    pub held: Vec<(Play, &'static str)>,
     pub update: Play,
     /// `None` for a vendor that cannot unpublish.
     pub unpublish: Option<Play>,
@@ -421,6 +424,17 @@ pub(super) async fn created_item_is_live_and_carries_the_mark(fixture: &Fixture)
     assert_eq!(found.marker, made.marker);
     assert!(is_same_version(&made.version, &found.version));
     assert_eq!(found.slug, made.slug);
+}
+
+pub(super) async fn item_that_the_provider_keeps_from_readers_is_not_live(fixture: &Fixture) {
+    assert!(!fixture.held.is_empty());
+    for (play, word) in &fixture.held {
+        let (made, _) = fixture.succeed(Operation::Create, play).await;
+        assert_ne!(made.visible, Visible::Live, "{word}");
+        assert_eq!(made.url, None, "{word}");
+        let reason = made.reason.unwrap_or_default();
+        assert!(reason.contains(word) && reason.contains("there"), "{reason}");
+    }
 }
 
 pub(super) async fn item_is_found_by_its_id(fixture: &Fixture) {

@@ -19,7 +19,7 @@ use crate::{
     error::{Cause, Trouble, Why},
     http::{Body, Server, escaped},
     publisher::{Account, Connection, Item, Publisher, Remote, Visible, Wanted},
-    values::{Member, below, id, list, members, text, version},
+    values::{Member, below, id, kept, list, members, text, version},
 };
 
 pub(super) const VENDOR: Vendor = Vendor {
@@ -142,6 +142,7 @@ impl Contentful {
             url: below(&self.connection, slug.as_deref()).filter(|_| is_live),
             slug,
             visible: if is_live { Visible::Live } else { Visible::Draft },
+            reason: (!is_live).then(|| kept("Contentful", "the entry has no published version")),
             version: version(&Value::Object(parts)),
             marker,
             etag: Some(entry.pointer("/sys/version")?.as_u64()?.to_string()),

@@ -17,7 +17,7 @@ use crate::{
     error::{Trouble, Why},
     http::{Server, escaped, form_body},
     publisher::{Account, Connection, Item, Picture, Publisher, Remote, Uploaded, Visible, Wanted},
-    values::{Member, address, below, host, id, list, marked, members, text, unmarked, version},
+    values::{Member, address, below, host, id, kept, list, marked, members, text, unmarked, version},
 };
 
 pub(super) const VENDOR: Vendor = Vendor {
@@ -159,6 +159,11 @@ impl Directus {
             url: below(&self.connection, slug.as_deref()).filter(|_| is_live),
             slug,
             visible: if is_live { Visible::Live } else { Visible::Draft },
+            reason: (!is_live).then(|| {
+                let state = item.get(self.status()).unwrap_or(&Value::Null);
+                let state = state.as_str().map_or_else(|| state.to_string(), str::to_owned);
+                kept("Directus", &format!("{}: {state}", self.status()))
+            }),
             version: version(&Value::Object(parts)),
             marker: member("content").and_then(Marker::in_text),
             etag: None,

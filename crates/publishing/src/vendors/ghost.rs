@@ -20,7 +20,7 @@ use crate::{
     error::{Trouble, Why},
     http::{Answer, Body, Server, escaped, form_body, json_body},
     publisher::{Account, Connection, Item, Picture, Publisher, Remote, Uploaded, Visible, Wanted},
-    values::{Member, address, host, id, list, members, text, version},
+    values::{Member, address, host, id, kept, list, members, text, version},
 };
 
 pub(super) const VENDOR: Vendor = Vendor {
@@ -101,9 +101,17 @@ impl Ghost {
     }
 
     fn remote(post: &Value) -> Option<Remote> {
-        let visible = match text(post, "/status")? {
-            "published" => Visible::Live,
-            _ => Visible::Draft,
+        let (visible, reason) = match text(post, "/status")? {
+            "published" => (Visible::Live, None),
+            "scheduled" => (
+                Visible::Waiting,
+                Some("Ghost keeps the post until its date (status scheduled), and shows it then by itself; if that is not meant, publish it there".to_owned()),
+            ),
+            "sent" => (
+                Visible::Draft,
+                Some("Ghost sent the post to members and has no page of it (status sent): publish it there".to_owned()),
+            ),
+            other => (Visible::Draft, Some(kept("Ghost", &format!("status {other}")))),
         };
         let slug = text(post, "/slug")?.to_owned();
         let foot = text(post, "/codeinjection_foot").unwrap_or_default();
@@ -129,6 +137,7 @@ impl Ghost {
             slug: Some(slug),
             url: (visible == Visible::Live).then(url).flatten(),
             visible,
+            reason,
             version: version(&parts),
             marker: Marker::in_text(foot),
             etag: Some(text(post, "/updated_at")?.to_owned()),

@@ -22,7 +22,7 @@ use crate::{
     error::{Cause, Trouble, Why},
     http::{Server, escaped},
     publisher::{Account, Connection, Item, Publisher, Remote, Visible, Wanted},
-    values::{Member, below, id, list, members, text, version},
+    values::{Member, below, id, kept, list, members, text, version},
 };
 
 pub(super) const VENDOR: Vendor = Vendor {
@@ -177,6 +177,11 @@ impl Notion {
             url: url.filter(|_| is_live),
             slug,
             visible: if is_live { Visible::Live } else { Visible::Draft },
+            reason: (!is_live).then(|| {
+                let state = value(self.status()).unwrap_or_default();
+                let state = state.as_str().map_or_else(|| state.to_string(), str::to_owned);
+                kept("Notion", &format!("{}: {state}", self.status()))
+            }),
             version: version(&Value::Object(parts)),
             marker: value(MARK).and_then(|mark| Marker::in_text(mark.as_str()?)),
             etag: None,

@@ -19,7 +19,7 @@ use crate::{
     error::{Trouble, Why},
     http::Server,
     publisher::{Account, Connection, Item, Publisher, Remote, Visible, Wanted},
-    values::{Member, address, host, list, members, text, version},
+    values::{Member, address, host, kept, list, members, text, version},
 };
 
 pub(super) const VENDOR: Vendor = Vendor {
@@ -130,7 +130,23 @@ impl Shopify {
     }
 
     fn remote(&self, shop: &Shop, article: &Value) -> Option<Remote> {
-        let is_live = article.get("isPublished")?.as_bool()?;
+        let (visible, reason) = match (
+            article.get("isPublished")?.as_bool()?,
+            text(article, "/publishedAt"),
+        ) {
+            (true, _) => (Visible::Live, None),
+            (false, Some(at)) => {
+                let at: String = at.chars().take(40).collect();
+                (
+                    Visible::Waiting,
+                    Some(format!(
+                        "Shopify keeps the article until its date (publishedAt {at}), and shows it then by itself; if that is not meant, publish it there"
+                    )),
+                )
+            }
+            (false, None) => (Visible::Draft, Some(kept("Shopify", "isPublished: false"))),
+        };
+        let is_live = visible == Visible::Live;
         let slug = text(article, "/handle")?.to_owned();
         let blog = text(article, "/blog/handle").unwrap_or_default();
         let metafield = |wanted: &str| {
@@ -150,7 +166,8 @@ impl Shopify {
         Some(Remote {
             id: text(article, "/id")?.to_owned(),
             url: is_live.then(|| format!("{}/blogs/{blog}/{slug}", shop.page)),
-            visible: if is_live { Visible::Live } else { Visible::Draft },
+            visible,
+            reason,
             version: version(&Value::Object(parts)),
             slug: Some(slug),
             marker: metafield(MARK).and_then(Marker::in_text),

@@ -20,7 +20,7 @@ use crate::{
     error::{Trouble, Why},
     http::{Server, escaped, form_body},
     publisher::{Account, Connection, Item, Picture, Publisher, Remote, Uploaded, Visible, Wanted},
-    values::{address, below, host, id, list, marked, members, text, unmarked, version},
+    values::{address, below, host, id, kept, list, marked, members, text, unmarked, version},
 };
 
 pub(super) const VENDOR: Vendor = Vendor {
@@ -114,6 +114,7 @@ impl Strapi {
             url: below(&self.connection, slug.as_deref()).filter(|_| is_live),
             slug,
             visible: if is_live { Visible::Live } else { Visible::Draft },
+            reason: (!is_live).then(|| kept("Strapi", "the entry has no published version")),
             version: version(&Value::Object(parts)),
             marker: self.content(entry).and_then(Marker::in_text),
             etag: None,
@@ -178,7 +179,12 @@ impl Strapi {
         );
         let body = self.body(chosen, item)?;
         let sent = self.server.write(method, &path, &body).await?;
-        sent.made(|body| self.remote(body.get("data")?, item.live))
+        sent.made(|body| {
+            let entry = body.get("data")?;
+            // Types without drafts do not say when an entry was published.
+            let is_held = chosen.has_drafts && entry.get("publishedAt").is_some_and(Value::is_null);
+            self.remote(entry, item.live && !is_held)
+        })
     }
 }
 

@@ -143,6 +143,7 @@ pub(super) fn remote(id: &str) -> Remote {
         slug: Some("a-b".to_owned()),
         url: None,
         visible: Visible::Live,
+        reason: None,
         version: "1".to_owned(),
         marker: None,
         etag: None,
@@ -158,9 +159,10 @@ pub(super) fn wanted(id: Option<&str>) -> Wanted<'_> {
     }
 }
 
-/// Methods and targets of requests.
+/// Methods and targets of requests, without the part that takes them past caches.
 pub(super) fn lines(asked: &[Asked]) -> Vec<&str> {
-    asked.iter().map(|asked| asked.line.as_str()).collect()
+    let whole = |asked: &Asked| asked.line.find("&_=").unwrap_or(asked.line.len());
+    asked.iter().map(|asked| &asked.line[..whole(asked)]).collect()
 }
 
 /// Ids and types of fields, and whether they are required.

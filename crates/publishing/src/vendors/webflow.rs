@@ -20,7 +20,7 @@ use crate::{
     error::{Cause, Trouble, Why},
     http::{Server, escaped},
     publisher::{Account, Connection, Item, Publisher, Remote, Visible, Wanted},
-    values::{Member, id, list, members, text, version},
+    values::{Member, id, kept, list, members, text, version},
 };
 
 pub(super) const VENDOR: Vendor = Vendor {
@@ -120,8 +120,8 @@ impl Webflow {
 
     fn remote(&self, chosen: &Collection, item: &Value) -> Option<Remote> {
         let data = item.get("fieldData")?;
-        let is = |name: &str| item[name] == Value::Bool(true);
-        let is_live = text(item, "/lastPublished").is_some() && !is("isDraft") && !is("isArchived");
+        let held = held(item);
+        let is_live = text(item, "/lastPublished").is_some() && held.is_none();
         let slug = text(data, "/slug").map(str::to_owned);
         // An image is a copy of Webflow's own, and its address changes by itself.
         let mut parts = self.connection.held(|field| match chosen.kind(field) {
@@ -137,6 +137,7 @@ impl Webflow {
                 .zip(slug.as_ref())
                 .map(|(page, slug)| format!("{page}/{slug}")),
             visible: if is_live { Visible::Live } else { Visible::Draft },
+            reason: (!is_live).then(|| kept("Webflow", held.unwrap_or("not published yet"))),
             version: version(&Value::Object(parts)),
             slug,
             marker: None,
@@ -223,6 +224,7 @@ impl Webflow {
         Remote {
             url,
             visible,
+            reason: remote.reason.filter(|_| !is_live),
             ..remote
         }
     }
@@ -245,6 +247,16 @@ impl Webflow {
         let path = format!("{}/{}/live", self.items()?, escaped(id));
         let answer = self.server.exchange(Method::DELETE, &path, None, true).await?;
         self.server.judged(answer, true).map(drop)
+    }
+}
+
+/// The state of an item that readers are not shown whatever is published.
+fn held(item: &Value) -> Option<&'static str> {
+    let is = |name: &str| item[name] == Value::Bool(true);
+    match (is("isArchived"), is("isDraft")) {
+        (true, _) => Some("isArchived: true"),
+        (_, true) => Some("isDraft: true"),
+        _ => None,
     }
 }
 
@@ -319,7 +331,7 @@ impl Publisher for Webflow {
         let body = self.body(item).await?;
         let sent = self.write(Method::POST, &path, &body).await?;
         let made = self.remote(chosen, &sent);
-        made.map(|made| self.shown(chosen, made, item.live))
+        made.map(|made| self.shown(chosen, made, item.live && held(&sent).is_none()))
             .ok_or_else(unreadable)
     }
 
@@ -334,7 +346,7 @@ impl Publisher for Webflow {
         } else if remote.visible == Visible::Live {
             self.hide(&remote.id).await.map_err(Trouble::midway)?;
         }
-        Ok(self.shown(chosen, changed, item.live))
+        Ok(self.shown(chosen, changed, item.live && held(&sent).is_none()))
     }
 
     async fn unpublish(&self, remote: &Remote) -> Result<Remote, Trouble> {

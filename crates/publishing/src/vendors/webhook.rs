@@ -113,7 +113,11 @@ impl Receiver {
             "mapping": self.connection.map,
         });
         let answer = self.send(event, data).await?;
-        let visible = if item.live { Visible::Live } else { Visible::Draft };
+        let visible = match (item.live, answer.body.get("live") == Some(&Value::Bool(false))) {
+            (true, false) => Visible::Live,
+            (true, true) => Visible::Waiting,
+            (false, _) => Visible::Draft,
+        };
         Ok(read(&answer.body, remote, &item.marker, visible))
     }
 }
@@ -138,7 +142,7 @@ fn post(item: &Item) -> Value {
     })
 }
 
-/// Reads the optional members `externalId` and `url` of a receiver's answer.
+/// Reads the optional members `externalId` and `url` of a receiver's answer; `live` is read before.
 fn read(body: &Value, remote: Option<&Remote>, marker: &Marker, visible: Visible) -> Remote {
     let text = |name: &str| {
         let text = body.get(name)?.as_str()?;
@@ -153,6 +157,10 @@ fn read(body: &Value, remote: Option<&Remote>, marker: &Marker, visible: Visible
         slug: None,
         url: url.or_else(|| remote.and_then(|remote| remote.url.clone())),
         visible,
+        reason: (visible == Visible::Waiting).then(|| {
+            "the receiver took the post and keeps it from readers (live: false): approve it there, then publish it again"
+                .to_owned()
+        }),
         version: UNKNOWN.to_owned(),
         marker: None,
         etag: None,
@@ -205,6 +213,7 @@ impl Publisher for Receiver {
             slug: None,
             url: None,
             visible: Visible::Live,
+            reason: None,
             version: UNKNOWN.to_owned(),
             marker: None,
             etag: None,

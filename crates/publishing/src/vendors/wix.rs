@@ -20,7 +20,7 @@ use crate::{
     error::{Trouble, Why},
     http::{Server, escaped},
     publisher::{Account, Connection, Item, Picture, Publisher, Remote, Uploaded, Visible, Wanted},
-    values::{Member, id, list, members, text, version},
+    values::{Member, id, kept, list, members, text, version},
 };
 
 pub(super) const VENDOR: Vendor = Vendor {
@@ -120,7 +120,19 @@ impl Wix {
     }
 
     fn remote(&self, post: &Value) -> Option<Remote> {
-        let is_live = text(post, "/status")? == "PUBLISHED";
+        let (visible, reason) = match text(post, "/status")? {
+            "PUBLISHED" => (Visible::Live, None),
+            "IN_REVIEW" => (
+                Visible::Waiting,
+                Some("Wix holds the post for review (status IN_REVIEW): the member may not publish. Approve it there, in the dashboard of the blog, or give the member the role Blog Editor".to_owned()),
+            ),
+            "SCHEDULED" => (
+                Visible::Waiting,
+                Some("Wix keeps the post until its date (status SCHEDULED), and shows it then by itself; if that is not meant, publish it there".to_owned()),
+            ),
+            other => (Visible::Draft, Some(kept("Wix", &format!("status {other}")))),
+        };
+        let is_live = visible == Visible::Live;
         let slug = text(post, "/seoSlug")
             .or_else(|| text(post, "/slug"))
             .map(str::to_owned);
@@ -143,7 +155,8 @@ impl Wix {
             id: id(post, "/id")?,
             slug,
             url: url.filter(|_| is_live),
-            visible: if is_live { Visible::Live } else { Visible::Draft },
+            visible,
+            reason,
             version: version(&parts),
             marker: None,
             etag: None,
@@ -248,6 +261,15 @@ impl Wix {
         sent.made(|body| self.remote(body.get("draftPost")?))
     }
 
+    /// Returns a post as it is once it is published: the answer to a change may be that of the draft before.
+    async fn published(&self, remote: Remote, is_live: bool) -> Remote {
+        if !is_live || remote.visible == Visible::Live {
+            return remote;
+        }
+        let now = self.by_id(&remote.id).await;
+        now.ok().flatten().unwrap_or(remote)
+    }
+
     async fn patch_draft(&self, id: &str, mut post: Value, action: &str) -> Result<Remote, Trouble> {
         post["id"] = json!(id);
         let body = json!({ "draftPost": post, "action": action, "fieldsets": MORE });
@@ -330,17 +352,20 @@ impl Publisher for Wix {
     async fn create(&self, item: &Item) -> Result<Remote, Trouble> {
         let post = self.draft(item).await?;
         let body = json!({ "draftPost": post, "publish": item.live, "fieldsets": MORE });
-        self.write(Method::POST, DRAFTS, &body).await
+        let made = self.write(Method::POST, DRAFTS, &body).await?;
+        Ok(self.published(made, item.live).await)
     }
 
     async fn update(&self, remote: &Remote, item: &Item) -> Result<Remote, Trouble> {
         let action = match (item.live, remote.visible) {
             (true, _) => "UPDATE_PUBLISH",
-            (false, Visible::Live) => "UPDATE_REVERT_TO_DRAFT",
+            (false, Visible::Live | Visible::Waiting) => "UPDATE_REVERT_TO_DRAFT",
             (false, Visible::Draft) => "UPDATE",
         };
-        self.patch_draft(&remote.id, self.draft(item).await?, action)
-            .await
+        let changed = self
+            .patch_draft(&remote.id, self.draft(item).await?, action)
+            .await?;
+        Ok(self.published(changed, item.live).await)
     }
 
     async fn unpublish(&self, remote: &Remote) -> Result<Remote, Trouble> {

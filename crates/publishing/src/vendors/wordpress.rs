@@ -20,7 +20,7 @@ use crate::{
     error::{Trouble, Why},
     http::{Server, escaped, json_body},
     publisher::{Account, Connection, Item, Picture, Publisher, Remote, Uploaded, Visible, Wanted},
-    values::{Member, address, host, id, members, text, version},
+    values::{Member, address, host, id, kept, members, text, version},
 };
 
 pub(super) const VENDOR: Vendor = Vendor {
@@ -84,7 +84,7 @@ impl WordPress {
             .with_secret(header::AUTHORIZATION, &format!("Basic {pair}"), &pair)?
             .hiding(password);
         Ok(Self {
-            interface: Interface::new(server),
+            interface: Interface::new(server, context.clock.clone()),
             connection,
         })
     }
@@ -111,10 +111,7 @@ impl WordPress {
         let raw = |name: &str| post.pointer(&format!("/{name}/raw")).and_then(Value::as_str);
         let content = raw("content")?;
         let slug = text(post, "/slug").map(str::to_owned);
-        let visible = match text(post, "/status")? {
-            "publish" => Visible::Live,
-            _ => Visible::Draft,
-        };
+        let (visible, reason) = seen(text(post, "/status")?);
         let mut parts: Map<String, Value> = ["featured_media", "tags", "categories"]
             .into_iter()
             .map(|name| (name.to_owned(), json!(post.get(name))))
@@ -132,6 +129,7 @@ impl WordPress {
             id: id(post, "/id")?,
             url: (visible == Visible::Live).then(link).flatten(),
             visible,
+            reason,
             version: version(&Value::Object(parts)),
             slug,
             marker: Marker::in_text(content),
@@ -220,6 +218,22 @@ impl WordPress {
             .ok_or(Trouble::refused(Why::Schema))?;
         let right = |name| text(chosen, &format!("/capabilities/{name}")).map(str::to_owned);
         Ok(rights.into_iter().filter_map(right).collect())
+    }
+}
+
+/// Reads a status: whether readers see the post, and if not, the reason.
+fn seen(status: &str) -> (Visible, Option<String>) {
+    match status {
+        "publish" => (Visible::Live, None),
+        "pending" => (
+            Visible::Waiting,
+            Some("WordPress holds the post for review (status pending): the account may not publish, or a plugin has posts reviewed. Approve it there, or give the account the role Editor".to_owned()),
+        ),
+        "future" => (
+            Visible::Waiting,
+            Some("WordPress keeps the post until its date (status future), and shows it then by itself. If that is not meant, publish it there, and look at the clock of the site and at plugins that schedule posts".to_owned()),
+        ),
+        other => (Visible::Draft, Some(kept("WordPress", &format!("status {other}")))),
     }
 }
 

@@ -210,6 +210,13 @@ async fn with_one_scope() {
     for scope in Scope::ALL {
         keys.push((*scope, bench.key_for(bench.project, &[scope.as_str()]).await));
     }
+    for scope in Scope::ALL {
+        let mut endpoints = bench.server.app.engine.endpoints.iter();
+        assert!(
+            endpoints.any(|endpoint| endpoint.meta.scope == *scope),
+            "{scope:?} is offered and opens nothing"
+        );
+    }
     each(&bench, async |endpoint| {
         let needed = endpoint.meta.scope;
         for (scope, key) in &keys {

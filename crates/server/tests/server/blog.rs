@@ -27,6 +27,10 @@ pub enum Fault {
     Hangs,
     /// It is answered with this status and not carried out.
     Refuses(u16),
+    /// A firewall before the blog answers with a page and this status, and the blog hears nothing of it.
+    Blocks(u16),
+    /// It is carried out, and the post gets this status, whatever was asked for.
+    Turns(&'static str),
     /// It is answered with 429 and so many seconds to wait.
     Busy(u32),
 }
@@ -43,6 +47,10 @@ struct Inner {
     public: Option<String>,
     /// Once a post was written, nothing is read.
     is_silent: bool,
+    /// Texts that stand before and behind each of its answers.
+    around: (&'static str, &'static str),
+    /// Answers of a cache before it, by their addresses, if there is one.
+    cache: Option<BTreeMap<String, Value>>,
     /// A field that its posts do not have.
     lacks: Option<&'static str>,
 }
@@ -106,6 +114,16 @@ impl Blog {
         self.0.lock().unwrap().is_silent = silent;
     }
 
+    /// Puts texts before and behind each of its answers.
+    pub fn surrounds(&self, before: &'static str, behind: &'static str) {
+        self.0.lock().unwrap().around = (before, behind);
+    }
+
+    /// Puts a cache before it that answers what it was asked before as it did then, whatever a request says.
+    pub fn is_cached(&self) {
+        self.0.lock().unwrap().cache = Some(BTreeMap::new());
+    }
+
     pub fn change_password(&self) {
         self.0.lock().unwrap().password = "another".to_owned();
     }
@@ -118,6 +136,12 @@ fn plain(status: u16, body: &Value) -> Response {
 
 fn refusal(status: u16, code: &str) -> Response {
     plain(status, &json!({ "code": code, "message": format!("no: {code}") }))
+}
+
+/// The page of a firewall.
+fn blocked(status: u16) -> Response {
+    let page = "<!DOCTYPE html><title>Access Denied - Sucuri Website Firewall</title><h1>Denied</h1>";
+    (StatusCode::from_u16(status).unwrap(), axum::response::Html(page)).into_response()
 }
 
 /// Half an answer, and then the connection ends.
@@ -147,11 +171,23 @@ async fn answer(State(blog): State<Blog>, request: Request) -> Response {
         .strip_prefix("/wp-json")
         .unwrap_or_default()
         .trim_end_matches('/');
-    let answer = answer_now(&mut blog.0.lock().unwrap(), &parts, path, &query, &body);
-    match answer {
-        Some(answer) => answer,
-        None => std::future::pending().await,
+    let (answer, (before, behind)) = {
+        let mut inner = blog.0.lock().unwrap();
+        (answer_now(&mut inner, &parts, path, &query, &body), inner.around)
+    };
+    let Some(answer) = answer else {
+        return std::future::pending().await;
+    };
+    if before.is_empty() && behind.is_empty() {
+        return answer;
     }
+    let (head, body) = answer.into_parts();
+    let body = to_bytes(body, 1 << 20).await.unwrap();
+    let mut answer = [before.as_bytes(), &body, behind.as_bytes()]
+        .concat()
+        .into_response();
+    *answer.status_mut() = head.status;
+    answer
 }
 
 /// `None` is silence.
@@ -208,10 +244,11 @@ fn answer_now(
                 (_, Some(slug)) => post["slug"] == *slug,
                 _ => true,
             };
-            plain(
-                200,
-                &json!(inner.posts.values().filter(is_meant).collect::<Vec<_>>()),
-            )
+            let found = json!(inner.posts.values().filter(is_meant).collect::<Vec<_>>());
+            match &mut inner.cache {
+                Some(cache) => plain(200, cache.entry(parts.uri.to_string()).or_insert(found)),
+                None => plain(200, &found),
+            }
         }
         (&Method::GET, path) => match number(path).and_then(|id| inner.posts.get(&id)) {
             Some(post) => plain(200, post),
@@ -222,6 +259,7 @@ fn answer_now(
             let fault = inner.faults.pop_front();
             match fault {
                 Some(Fault::LosesRequest) => return Some(lost()),
+                Some(Fault::Blocks(status)) => return Some(blocked(status)),
                 Some(Fault::Refuses(status)) => return Some(refusal(status, "rest_refused")),
                 Some(Fault::Busy(seconds)) => {
                     let mut busy = refusal(429, "busy");
@@ -245,6 +283,9 @@ fn answer_now(
             }
             if body["slug"].is_string() {
                 post["link"] = json!(link);
+            }
+            if let Some(Fault::Turns(status)) = fault {
+                post["status"] = json!(status);
             }
             let made = post.clone();
             match fault {

@@ -108,7 +108,8 @@ pub async fn look(bench: &Bench, id: &str, millis: i64) -> Value {
     settled(bench, id).await
 }
 
-async fn events(bench: &Bench, id: &str) -> Vec<String> {
+/// Kinds of the events about a post, oldest first.
+pub async fn events(bench: &Bench, id: &str) -> Vec<String> {
     let all = bench.get("P/events?limit=100").await.json();
     let of_post = all["data"]
         .as_array()
@@ -120,7 +121,7 @@ async fn events(bench: &Bench, id: &str) -> Vec<String> {
         .collect()
 }
 
-fn publication(post: &Value) -> &Value {
+pub fn publication(post: &Value) -> &Value {
     &post["publications"][0]
 }
 
@@ -463,7 +464,7 @@ async fn what_nobody_can_find_out_stays_uncertain_until_somebody_asks_again(data
 }
 
 /// Waits until a job has ended.
-async fn until_job(bench: &Bench, id: &str) -> Value {
+pub async fn until_job(bench: &Bench, id: &str) -> Value {
     let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(60);
     loop {
         let job = bench.get(&format!("P/jobs/{id}")).await.json();

@@ -11,7 +11,7 @@ use searchwright_store::{
 };
 use serde_json::json;
 
-use crate::harness::{Place, Store, id, later, now};
+use crate::harness::{Place, Store, id, later, now, on_postgres};
 
 on_both!(
     queued_job_reads_back,
@@ -370,6 +370,48 @@ async fn running_job_that_is_asked_for_again_does_not_wait(place: &Place) {
     assert_eq!(again.id, job);
     assert!(finish(&store, &again, JobEnd::Waits(later(60_000)), later(3)).await);
     assert!(lease(&store, later(59_999)).await.is_none(), "asked for once");
+}
+
+#[test]
+fn job_whose_run_ends_while_it_is_asked_for_does_not_wait() {
+    on_postgres(async |place| {
+        let store = place.store().await;
+        let scope = store.project().await;
+        let job = queue(&store, scope, 0).await;
+        let first = lease(&store, now()).await.unwrap();
+        let (ended, wait_ended) = tokio::sync::oneshot::channel();
+        let (committed, wait_committed) = tokio::sync::oneshot::channel();
+        let ending = store.db.write(move |tx: &mut Tx| {
+            Box::pin(async move {
+                assert!(jobs::finish(tx, &first, JobEnd::Waits(later(60_000)), later(1)).await?);
+                ended.send(()).unwrap();
+                wait_committed.await.unwrap();
+                Ok::<(), Error>(())
+            })
+        });
+        let asking = async {
+            wait_ended.await.unwrap();
+            commit!(store.db, |tx| jobs::run_now(tx, scope, job, later(2)).await)
+        };
+        // The run is over for others once the request waits for it.
+        let watching = async {
+            let waits = || async {
+                let waiting: i64 = sql("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")
+                    .fetch_one(&mut store.db.read().await.unwrap(), |c| c.take())
+                    .await
+                    .unwrap();
+                waiting > 0
+            };
+            while !waits().await {
+                tokio::task::yield_now().await;
+            }
+            committed.send(()).unwrap();
+        };
+        let (ended, asked, ()) = tokio::join!(ending, asking, watching);
+        ended.unwrap();
+        asked.unwrap();
+        assert_eq!(lease(&store, later(2)).await.map(|again| again.id), Some(job));
+    });
 }
 
 async fn expired_job_is_requeued(place: &Place) {

@@ -7,7 +7,7 @@ use searchwright_contract::{
     integrations::IntegrationError,
     posts::{Post, PostFailure, PostStatus, PublicationState},
 };
-use searchwright_publishing::{Reason, Remote, Trouble};
+use searchwright_publishing::{Aim, Reason, Remote, Trouble, Visible};
 use searchwright_store::{
     Error, Tx,
     access::ProjectScope,
@@ -19,15 +19,11 @@ use serde_json::Value;
 
 use super::{
     super::{Job, JobContext, JobError},
-    View, error, problem, result,
+    View, error, held, problem, result,
 };
 use crate::{
     Failure,
-    posts::{
-        PUBLISH, advance, announce,
-        attempts::{DRAFT, GONE, LIVE},
-        facts, follow,
-    },
+    posts::{PUBLISH, advance, announce, attempts::GONE, facts, follow},
 };
 
 /// State of the post at the provider at the end of an attempt.
@@ -40,7 +36,24 @@ enum What {
     Nothing,
 }
 
-pub(super) async fn done(job: &JobContext, view: View, remote: &Remote) -> Result<Value, JobError> {
+/// Ends an attempt whose request was carried out. What readers see is what the provider says, whatever was asked of it.
+pub(super) async fn done(job: &JobContext, mut view: View, remote: &Remote) -> Result<Value, JobError> {
+    let is_live = remote.visible == Visible::Live;
+    match view.aim() {
+        Aim::Live if !is_live => return held::held(job, view, remote).await,
+        Aim::Gone if is_live => {
+            view.attempt.sent = None;
+            let why = IntegrationError {
+                code: "still_live".to_owned(),
+                detail: "the provider took the request and answers that readers still see the post: take it back there"
+                    .to_owned(),
+                provider_message: None,
+                at: job.engine.clock.now(),
+            };
+            return failed(job, view, why).await;
+        }
+        _ => {}
+    }
     settle(job, view, What::There(remote.clone())).await
 }
 
@@ -53,7 +66,7 @@ pub(super) async fn absent(job: &JobContext, view: View) -> Result<Value, JobErr
 }
 
 /// Converts a transition that the table refuses to a worker to an internal error.
-fn defect(failure: Failure) -> Error {
+pub(super) fn defect(failure: Failure) -> Error {
     Error::Defect(failure.to_string())
 }
 
@@ -73,7 +86,7 @@ async fn settle(job: &JobContext, view: View, what: What) -> Result<Value, JobEr
     job.write_fenced(move |tx, scope| {
         Box::pin(async move {
             projects::lock(tx, scope).await?;
-            let was_live = published.is_live;
+            let was_live = posts::get(tx, scope, attempt.post).await?.post.summary.is_live;
             record(&mut attempt, &mut published, &what, now);
             publications::update_attempt(tx, scope, &attempt).await?;
             publications::upsert(tx, scope, &published, now).await?;
@@ -82,9 +95,10 @@ async fn settle(job: &JobContext, view: View, what: What) -> Result<Value, JobEr
                 integrations::record_publication(tx, scope, connection.id, now).await?;
             }
             let post = arrive(tx, scope, &attempt, &published, now).await?;
-            let kind = match attempt.aim.as_str() {
-                LIVE if !was_live => EventType::PostPublished,
-                GONE => EventType::PostUnpublished,
+            // Of a post that is live at several providers, the first makes it public and the last takes it back.
+            let kind = match (was_live, post.summary.is_live) {
+                (false, true) => EventType::PostPublished,
+                (_, false) if attempt.aim == GONE => EventType::PostUnpublished,
                 _ => EventType::PostUpdated,
             };
             if !matches!(what, What::Unchanged) {
@@ -94,7 +108,7 @@ async fn settle(job: &JobContext, view: View, what: What) -> Result<Value, JobEr
                         post_id: attempt.post,
                         connection_id: attempt.connection,
                     };
-                    look.enqueue_once(tx, scope, check, now).await?;
+                    look.enqueue_now(tx, scope, check, now).await?;
                 }
             }
             Ok(())
@@ -108,10 +122,15 @@ async fn settle(job: &JobContext, view: View, what: What) -> Result<Value, JobEr
 
 /// Records the outcome in the attempt and the publication.
 fn record(attempt: &mut PublicationAttempt, published: &mut Published, what: &What, now: Instant) {
-    let state = match attempt.aim.as_str() {
-        LIVE => PublicationState::Published,
-        DRAFT => PublicationState::Draft,
-        _ => PublicationState::Unpublished,
+    let is_live = match what {
+        What::There(remote) => remote.visible == Visible::Live,
+        What::Unchanged => published.is_live,
+        What::Nothing => false,
+    };
+    let state = match (is_live, attempt.aim.as_str()) {
+        (true, _) => PublicationState::Published,
+        (false, GONE) => PublicationState::Unpublished,
+        (false, _) => PublicationState::Draft,
     };
     let word = match what {
         What::Unchanged => "unchanged",
@@ -135,7 +154,6 @@ fn record(attempt: &mut PublicationAttempt, published: &mut Published, what: &Wh
             published.external_id = Some(remote.id.clone());
             published.external_url = remote.url.clone().or(published.external_url.take());
             published.external_version = Some(remote.version.clone());
-            published.is_live = attempt.aim == LIVE;
             published.verification = None;
             if attempt.aim != GONE {
                 published.content_hash = Some(attempt.content_hash.clone());
@@ -148,11 +166,12 @@ fn record(attempt: &mut PublicationAttempt, published: &mut Published, what: &Wh
                 published.external_url,
                 published.external_version,
             ) = (None, None, None);
-            (published.content_hash, published.is_live, published.verification) = (None, false, None);
+            (published.content_hash, published.verification) = (None, None);
         }
         What::Unchanged => {}
     }
-    if published.is_live {
+    published.is_live = is_live;
+    if is_live {
         published.published_at = published.published_at.or(Some(now));
     }
 }
@@ -188,7 +207,7 @@ async fn arrive(
     }
     let summary = &mut record.post.summary;
     summary.failure = None;
-    if attempt.aim == LIVE {
+    if published.is_live {
         summary.published_at = summary.published_at.or(Some(now));
         summary.published_url = published.external_url.clone().or(summary.published_url.take());
         record.published_hash = Some(attempt.content_hash.clone());
@@ -255,10 +274,10 @@ pub(super) async fn fail(
     attempt.add_evidence("failed", format!("{}: {}", why.code, why.detail), now);
     attempt.state = PublicationState::Failed;
     (attempt.next_check_at, attempt.finished_at) = (None, Some(now));
-    published.state = if published.is_live {
-        PublicationState::Published
-    } else {
-        PublicationState::Failed
+    published.state = match why.code.as_str() {
+        _ if published.is_live => PublicationState::Published,
+        held::HELD => PublicationState::Draft,
+        _ => PublicationState::Failed,
     };
     published.last_error = Some(why.clone());
     publications::update_attempt(tx, scope, &attempt).await?;
@@ -278,6 +297,9 @@ pub(super) async fn fail(
         PostStatus::Failed
     };
     advance(&mut record, to, Actor::Worker, &facts, now).map_err(defect)?;
+    if !old.is_live {
+        (record.post.summary.published_url, record.published_hash) = (None, None);
+    }
     record.post.summary.failure = Some(PostFailure {
         stage: PUBLISH.to_owned(),
         code: why.code,

@@ -47,6 +47,12 @@ fn fixture() -> Fixture {
             .after_reads([described("Text"), locales()])
             .then([json(entry(2, Some(1)))])
             .in_steps(),
+        held: vec![(
+            Play::new(entry(1, None))
+                .after_reads([described("Text"), locales()])
+                .then([json(entry(2, None))]),
+            "no published version",
+        )],
         update: Play::new(entry(6, Some(4)))
             .after_reads([json(entry(5, Some(4))), described("Text"), locales()])
             .then([json(entry(7, Some(6)))])

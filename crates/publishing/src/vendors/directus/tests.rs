@@ -49,6 +49,10 @@ fn fixture() -> Fixture {
         find: Some(Play::new(schema_body("integer", &status())).then([Script::json(200, &found)])),
         no_place: Why::Permission,
         create: Play::new(state("published")).after_reads([schema()]),
+        held: vec![(
+            Play::new(state("review")).after_reads([schema()]),
+            "status: review",
+        )],
         update: Play::new(state("published")).after_reads([schema()]),
         unpublish: Some(Play::new(state("draft")).after_reads([schema()])),
         upload: Upload::Here(

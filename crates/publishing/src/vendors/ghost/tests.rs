@@ -46,6 +46,14 @@ fn fixture() -> Fixture {
         find: Some(Play::new(live())),
         no_place: Why::Missing,
         create: Play::new(live()).after_reads([nobody.clone()]),
+        held: ["scheduled", "sent", "draft"]
+            .map(|status| {
+                (
+                    Play::new(posts(&post(status, &foot))).after_reads([nobody.clone()]),
+                    status,
+                )
+            })
+            .to_vec(),
         update: Play::new(live()).after_reads([Script::json(200, &live()), nobody]),
         unpublish: Some(Play::new(posts(&post("draft", &foot)))),
         upload: Upload::Here(Play::new(

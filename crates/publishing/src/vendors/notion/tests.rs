@@ -49,6 +49,12 @@ fn fixture() -> Fixture {
             .then([markdown("One")])
             .on_conflict(busy)
             .in_steps(),
+        held: vec![(
+            Play::new(page("In review"))
+                .after_reads([source(&status())])
+                .then([markdown("One")]),
+            "In review",
+        )],
         update: Play::new(json!({ "object": "page_markdown", "id": "p1", "markdown": "new" }))
             .after_reads([source(&status())])
             .then([Script::json(200, &page("Published")), markdown("new")])

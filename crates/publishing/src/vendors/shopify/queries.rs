@@ -19,7 +19,7 @@ pub(super) const FIELDS: &[(&str, &str, FieldType)] = &[
 /// Selection of the fields that are read of an article.
 macro_rules! article {
     () => {
-        " { id title handle body summary tags isPublished author { name } blog { handle }
+        " { id title handle body summary tags isPublished publishedAt author { name } blog { handle }
             metafields(first: 12, keys: $keys) { nodes { namespace key value } } }"
     };
 }

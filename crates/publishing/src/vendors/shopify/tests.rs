@@ -56,6 +56,18 @@ fn fixture() -> Fixture {
         find: Some(Play::new(json!({ "data": shop_data() })).then([data(&found)])),
         no_place: Why::Missing,
         create: Play::new(json!({ "data": made() })).after_reads([shop()]),
+        held: [
+            (json!(null), "isPublished: false"),
+            (json!("2026-12-01T00:00:00Z"), "2026-12-01"),
+        ]
+        .map(|(at, word)| {
+            let mut made = made();
+            let article = &mut made["articleCreate"]["article"];
+            article["isPublished"] = json!(false);
+            article["publishedAt"] = at;
+            (Play::new(json!({ "data": made })).after_reads([shop()]), word)
+        })
+        .to_vec(),
         update: Play::new(updated(true)).after_reads([shop()]),
         unpublish: Some(Play::new(updated(false)).after_reads([shop()])),
         upload: Upload::Never,

@@ -45,6 +45,11 @@ fn fixture() -> Fixture {
         find: Some(Play::new(schema_body()).then([list(&[entry("ab")]), list(&[entry("ab")])])),
         no_place: Why::Schema,
         create: Play::new(live()).after_reads([schema()]),
+        held: {
+            let mut draft = live();
+            draft["data"]["publishedAt"] = Value::Null;
+            vec![(Play::new(draft).after_reads([schema()]), "no published version")]
+        },
         update: Play::new(live()).after_reads([schema()]),
         unpublish: None,
         upload: Upload::Here(Play::new(file).after_reads([Script::json(200, &json!([]))])),

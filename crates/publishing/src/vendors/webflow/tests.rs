@@ -49,6 +49,13 @@ fn fixture() -> Fixture {
         create: Play::new(entry(&Value::Null, false))
             .after_reads([collection(), site()])
             .on_conflict(invalid),
+        held: ["isDraft", "isArchived"]
+            .map(|state| {
+                let mut item = entry(&json!("2026-11-20T00:00:00Z"), false);
+                item[state] = json!(true);
+                (Play::new(item).after_reads([collection(), site()]), state)
+            })
+            .to_vec(),
         update: Play::new(staged)
             .after_reads([collection(), site()])
             .then([published()])

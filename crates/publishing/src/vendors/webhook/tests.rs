@@ -32,6 +32,7 @@ fn fixture() -> Fixture {
         find: None,
         no_place: Why::Missing,
         create: taken(),
+        held: vec![(Play::new(json!({ "live": false })), "live: false")],
         update: taken(),
         unpublish: Some(taken()),
         upload: Upload::Never,

@@ -39,6 +39,13 @@ fn fixture() -> Fixture {
         find: Some(Play::new(json!({ "draftPosts": [post("p1", "a-b", "PUBLISHED")] })).then([none])),
         no_place: Why::Missing,
         create: Play::new(live()).after_reads([rich()]),
+        held: ["IN_REVIEW", "SCHEDULED", "UNPUBLISHED"]
+            .map(|status| {
+                let post = one(&post("p1", "a-b", status));
+                let again = Script::json(200, &post);
+                (Play::new(post).after_reads([rich()]).then([again]), status)
+            })
+            .to_vec(),
         update: Play::new(live()).after_reads([rich()]),
         unpublish: Some(Play::new(one(&post("p1", "a-b", "UNPUBLISHED")))),
         upload: Upload::Elsewhere,
@@ -64,6 +71,15 @@ fn post(id: &str, slug: &str, status: &str) -> Value {
 
 fn one(post: &Value) -> Value {
     json!({ "draftPost": post })
+}
+
+#[tokio::test]
+async fn what_is_said_of_a_draft_is_asked_again_once_it_is_published() {
+    let answers =
+        ["UNPUBLISHED", "PUBLISHED"].map(|status| Script::json(200, &one(&post("p1", "a-b", status))));
+    let server = Fake::new([vec![rich()], answers.to_vec()].concat()).await;
+    let made = WIX.open(&server.url).create(&item()).await.unwrap();
+    assert_eq!((made.visible, made.reason), (Visible::Live, None));
 }
 
 #[tokio::test]

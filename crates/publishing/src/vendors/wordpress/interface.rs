@@ -1,8 +1,10 @@
 //! The REST interface of a site, at whichever of its two addresses it answers.
 
 use http::Method;
+use searchwright_contract::Clock;
 use serde_json::Value;
 use tokio::sync::OnceCell;
+use uuid::Uuid;
 
 use crate::{
     error::{Trouble, Why},
@@ -15,6 +17,7 @@ const FRONT: &str = "_fields=name,home,namespaces,authentication";
 #[derive(Debug)]
 pub(super) struct Interface {
     server: Server,
+    clock: Clock,
     front: OnceCell<Front>,
 }
 
@@ -45,9 +48,10 @@ impl Front {
 }
 
 impl Interface {
-    pub fn new(server: Server) -> Self {
+    pub fn new(server: Server, clock: Clock) -> Self {
         Self {
             server,
+            clock,
             front: OnceCell::new(),
         }
     }
@@ -76,8 +80,8 @@ impl Interface {
     /// Returns the reason why neither address answers as WordPress does.
     fn silence(&self, pretty: Answer, plain: &Answer) -> Trouble {
         let unreadable = |said: String| self.server.refusal(Why::Unreadable, &said);
-        // In maintenance, or asked too often.
-        if matches!(pretty.status, 429 | 500..=599) {
+        // Turned away by a firewall, in maintenance, or asked too often.
+        if pretty.wall.is_some() || matches!(pretty.status, 429 | 500..=599) {
             return match self.server.judged(pretty, false) {
                 Err(trouble) => trouble,
                 Ok(_) => Trouble::refused(Why::Unreadable),
@@ -95,9 +99,6 @@ impl Interface {
                 Ok(_) => Trouble::refused(Why::Unreadable),
             },
             401 => unreadable("the web server asks for a password of its own before WordPress answers".to_owned()),
-            status @ (403 | 405 | 406) => unreadable(format!(
-                "something before WordPress, such as a firewall, answers requests to its REST interface with {status}"
-            )),
             _ => unreadable(
                 "no REST interface of WordPress is at this address: it is switched off, or the address is that of something else"
                     .to_owned(),
@@ -117,6 +118,13 @@ impl Interface {
             format!("/wp-json{route}?{query}")
         } else {
             format!("/?rest_route={route}&{query}")
+        };
+        // Caches keep answers whatever the request says; one that was never asked for they cannot have.
+        let path = if method == Method::GET && !writes {
+            let and = if query.is_empty() { "" } else { "&" };
+            format!("{path}{and}_={}", self.clock.id::<Uuid>().simple())
+        } else {
+            path
         };
         self.server.exchange(method, &path, body, writes).await
     }
