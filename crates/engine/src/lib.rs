@@ -23,7 +23,6 @@ mod posts;
 mod replays;
 mod rules;
 pub mod schedules;
-pub mod secrets;
 mod starts;
 pub mod webhooks;
 
@@ -45,6 +44,7 @@ pub use failure::{Failure, Result};
 pub(crate) use searchwright_contract::wire_name;
 pub use searchwright_failure as failure;
 pub use searchwright_identity as identity;
+pub use searchwright_identity::secrets;
 
 /// Everything the handlers and the worker share. One per process.
 #[derive(Debug)]

@@ -51,6 +51,12 @@ impl From<Error> for Failure {
     }
 }
 
+impl From<getrandom::Error> for Failure {
+    fn from(error: getrandom::Error) -> Self {
+        defect("no randomness", error)
+    }
+}
+
 impl From<QuotaExceeded> for Failure {
     fn from(exceeded: QuotaExceeded) -> Self {
         let QuotaExceeded {

@@ -7,5 +7,6 @@ pub mod denials;
 pub mod oauth;
 pub mod password_policy;
 pub mod redirects;
+pub mod secrets;
 pub mod verified_cache;
 pub mod webauthn;

@@ -3,8 +3,6 @@
 
 use sha2::{Digest as _, Sha256};
 
-use crate::failure::{Result, defect};
-
 /// Kind of a secret, shown by its first characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SecretKind {
@@ -53,12 +51,12 @@ const RANDOM: usize = 30;
 const LENGTH: usize = TAG + RANDOM + 6;
 
 /// Makes a secret. 178 bits of it are random.
-pub fn generate(kind: SecretKind) -> Result<String> {
+pub fn generate(kind: SecretKind) -> Result<String, getrandom::Error> {
     let mut key = String::with_capacity(LENGTH);
     key.push_str(kind.tag());
     let mut bytes = [0u8; 64];
     while key.len() < TAG + RANDOM {
-        getrandom::fill(&mut bytes).map_err(|e| defect("no randomness", e))?;
+        getrandom::fill(&mut bytes)?;
         // 248 is the largest multiple of 62 in a byte: what is above it would favour some characters.
         let fair = bytes
             .iter()
