@@ -2,16 +2,18 @@
 
 /// Nouns that are not counted, so that they have no article.
 const MASS: &str = " accounting advertising advice air aluminium aluminum analytics bedding beer bread broadband butter care cash cement \
-    cheese china clothing coffee compost concrete content cookware copper cotton credit crockery cutlery data debt decor education \
+    cheese clothing coffee compost concrete content cookware copper cotton credit crockery cutlery data decor education \
     electricity energy equipment ethics fabric fencing fertiliser fertilizer finance fitness flooring flour food footwear fuel furniture \
-    gas gear glass glassware gold grass gravel growth hair hardware health help heat honey hosting housework ice information ink \
-    insulation insurance irrigation jewellery jewelry juice knowledge land laundry law leather legislation light lighting lingerie \
+    gas gear glassware gold grass gravel growth hair hardware health help heat honey hosting housework ice information ink \
+    insulation insurance irrigation jewellery jewelry juice knowledge laundry leather legislation lighting lingerie \
     linen literature logistics love luck luggage machinery mail maintenance makeup management marketing meat meditation milk money mud \
     mulch music news nutrition oil outerwear paint paper parking pasta petrol photography plastic plumbing poetry pollution power \
     privacy produce progress psychology rain research rice roofing rubber safety salt sand security seo shampoo shipping silk silver \
     skincare sleep snow soap software soil sportswear stationery steel storage sugar sunscreen support tableware tea therapy time \
     timber toothpaste traffic training transport travel underwear veganism ventilation wallpaper warranty waste water wax weather wifi \
     wine wood wool work workwear yoga ";
+/// Nouns that are counted or not by what they mean.
+const EITHER: &str = " glass law land debt china iron stone chicken ";
 /// Words in `ing` that are things to be counted.
 const COUNTED_ING: &str = " building ceiling covering drawing earring fitting king meeting opening painting paving railing recording ring sling \
     spring string swing thing wedding wing ";
@@ -54,7 +56,10 @@ pub(super) fn in_a_sentence(topic: &str) -> Option<String> {
     if head.ends_with("ing") && !is_counted || head.ends_with("ness") {
         return Some(topic.to_owned());
     }
-    if !is_counted && UNSURE.iter().any(|end| head.ends_with(end)) || !head.is_ascii() || head.ends_with("ly")
+    if !is_counted && UNSURE.iter().any(|end| head.ends_with(end))
+        || is_in(EITHER, head)
+        || !head.is_ascii()
+        || head.ends_with("ly")
     {
         return None;
     }
@@ -123,6 +128,7 @@ mod tests {
         for (topic, said) in [
             ("standing desk", "a standing desk"),
             ("electric bike", "an electric bike"),
+            ("bike light", "a bike light"),
             ("used car", "a used car"),
             ("usb cable", "a usb cable"),
             ("umbrella stand", "an umbrella stand"),
@@ -143,7 +149,14 @@ mod tests {
         ] {
             assert_eq!(in_a_sentence(topic).as_deref(), Some(said));
         }
-        for topic in ["database migration", "Acme desk", "model 3000", "", "café"] {
+        for topic in [
+            "database migration",
+            "Acme desk",
+            "model 3000",
+            "",
+            "café",
+            "magnifying glass",
+        ] {
             assert_eq!(in_a_sentence(topic), None, "{topic}");
         }
     }
