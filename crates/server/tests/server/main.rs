@@ -50,6 +50,7 @@ mod keyword_accounts;
 mod keyword_clusters;
 mod keyword_import;
 mod keyword_metrics;
+mod keyword_to_draft;
 mod limits;
 mod load;
 mod mcp;
