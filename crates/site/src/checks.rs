@@ -74,7 +74,7 @@ pub use dependencies::{Dependencies, is_cut, urls};
 /// Version of the conditions below. The major number rises when the meaning of a condition changes, the minor number
 /// when checks are added or find more, the patch number when a check loses false positives. Ids are retired, never
 /// reused.
-pub const RULESET_VERSION: &str = "2.6.0";
+pub const RULESET_VERSION: &str = "2.7.0";
 
 /// Severity of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -3,10 +3,13 @@
 
 mod angle;
 mod markdown;
+mod nouns;
+mod places;
+mod spelling;
 
 use std::collections::HashSet;
 
-pub use angle::{Angle, Subject, angle};
+pub use angle::{Angle, Named, Subject, angle};
 pub use markdown::{address, plain};
 use searchwright_contract::{
     Instant, brand::Profile, ctas::Cta, faqs::Faq, keywords::Intent, products::Product,
@@ -194,11 +197,12 @@ fn page_text(page: &OwnPage) -> String {
 /// Puts a brief together.
 pub fn brief(material: &Material) -> Brief {
     let topic = Topic::new(&material.topic, &material.language);
+    let spelt = spelt(material);
     let angle = angle(&Subject {
-        topic: &material.topic,
+        topic: &spelt,
         language: &material.language,
         intent: material.intent,
-        is_name: is_name(material),
+        named: named(material),
     });
     let mut sections = questions(material, &topic, &angle);
     let products = topic.nearest(&material.products, MAX_PRODUCTS, |(_, product)| {
@@ -210,11 +214,16 @@ pub fn brief(material: &Material) -> Brief {
             product.use_cases.join(" ")
         )
     });
-    sections.extend(products.iter().map(|(_, product)| product_section(product)));
+    let labels = markdown::labels(&material.language);
+    sections.extend(
+        products
+            .iter()
+            .map(|(_, product)| product_section(product, labels)),
+    );
     sections.extend(rivals::sections(&material.rivals, &material.topic));
     let pages = topic.nearest(&material.pages, MAX_PAGES, page_text);
     if !pages.is_empty() {
-        sections.push(pages_section(&material.topic, &pages));
+        sections.push(pages_section(&spelt, &pages, labels));
     }
     let about: Vec<&str> = products.iter().map(|(id, _)| id.as_str()).collect();
     let profile = material.profile.as_ref();
@@ -262,16 +271,42 @@ fn links(pages: &[&OwnPage], products: &[&(String, Product)]) -> Vec<LinkTo> {
     links
 }
 
+/// Returns the topic as the project spells it.
+fn spelt(material: &Material) -> String {
+    let pages = material.pages.iter().flat_map(|page| {
+        let headings = page.headings.iter().map(String::as_str);
+        [page.title.as_str(), page.text.as_str()]
+            .into_iter()
+            .chain(headings)
+    });
+    let products = material.products.iter().flat_map(|(_, product)| {
+        let described = [product.category.as_deref(), product.description.as_deref()];
+        [product.name.as_str()]
+            .into_iter()
+            .chain(described.into_iter().flatten())
+    });
+    let faqs = material
+        .faqs
+        .iter()
+        .flat_map(|faq| [faq.question.as_str(), faq.answer.as_str()]);
+    spelling::respell(
+        &material.topic,
+        &material.language,
+        pages.chain(products).chain(faqs),
+    )
+}
+
 /// Returns whether the topic is the name of a product, of the brand or of a competitor.
-fn is_name(material: &Material) -> bool {
+fn named(material: &Material) -> Option<Named> {
     let brand = material.profile.iter().map(|profile| profile.name.as_str());
     let products = material.products.iter().map(|(_, product)| product.name.as_str());
     let rivals = material.rivals.iter().map(Rival::name);
     let topic = normalize(&material.topic);
-    brand
-        .chain(products)
-        .chain(rivals)
-        .any(|name| normalize(name) == topic)
+    let is_topic = |name: &str| normalize(name) == topic;
+    if products.into_iter().any(is_topic) {
+        return Some(Named::Product);
+    }
+    brand.chain(rivals).any(is_topic).then_some(Named::Company)
 }
 
 /// The brand's own answers first, then what else is asked.
@@ -325,7 +360,7 @@ fn asked(question: &str) -> String {
     format!("{first}{}?", chars.as_str())
 }
 
-fn product_section(product: &Product) -> Section {
+fn product_section(product: &Product, labels: &markdown::Labels) -> Section {
     let source = product.url.clone().unwrap_or_else(|| BRAND_DATA.to_owned());
     let fact = |text: String| Fact {
         text: one_line(&text),
@@ -333,7 +368,12 @@ fn product_section(product: &Product) -> Section {
     };
     let mut facts = Vec::new();
     facts.extend(product.description.iter().map(|text| fact(text.clone())));
-    facts.extend(product.audience.iter().map(|text| fact(format!("For {text}"))));
+    facts.extend(
+        product
+            .audience
+            .iter()
+            .map(|text| fact(labels.audience.replace("{}", text))),
+    );
     facts.extend(
         product
             .features
@@ -354,7 +394,7 @@ fn product_section(product: &Product) -> Section {
 }
 
 /// Section with the pages that the site already has on the topic, so that a writer builds on them and repeats nothing.
-fn pages_section(topic: &str, pages: &[&OwnPage]) -> Section {
+fn pages_section(topic: &str, pages: &[&OwnPage], labels: &markdown::Labels) -> Section {
     let facts = pages.iter().map(|page| {
         let headings: Vec<&str> = page
             .headings
@@ -373,7 +413,7 @@ fn pages_section(topic: &str, pages: &[&OwnPage]) -> Section {
         }
     });
     Section {
-        heading: format!("{topic}: what the site says already"),
+        heading: angle::capitalised(&labels.own_pages.replace("{}", topic)),
         facts: facts.collect(),
     }
 }

@@ -85,12 +85,12 @@ fn what_is_near_the_topic_is_told_with_its_source() {
         headings,
         [
             "How high does the standing desk go?",
-            "What should you look for in standing desk?",
-            "How much should you pay for standing desk?",
-            "What are common mistakes with standing desk?",
+            "What should you look for in a standing desk?",
+            "How much should you pay for a standing desk?",
+            "What are common mistakes with a standing desk?",
             "What is a standing desk?",
             "Oak desk",
-            "standing desk: what the site says already"
+            "Standing desk: what the site says already"
         ]
     );
     assert_eq!(
@@ -133,6 +133,44 @@ fn its_markdown_has_the_headings_and_links_it_says() {
         document
             .plain_text()
             .contains("nothing in the project answers this yet")
+    );
+}
+
+#[test]
+fn a_german_brief_is_german() {
+    let german = Material {
+        topic: "stehtisch".to_owned(),
+        language: "de".to_owned(),
+        faqs: Vec::new(),
+        questions: Vec::new(),
+        products: material().products,
+        pages: vec![OwnPage {
+            url: "https://f.example/tische".to_owned(),
+            title: "Welcher Stehtisch passt?".to_owned(),
+            ..OwnPage::default()
+        }],
+        ..material()
+    };
+    let brief = brief(&german);
+    assert_eq!(brief.title, "Stehtisch: Worauf es ankommt");
+    let markdown = brief.to_markdown();
+    for english in [
+        "Brief,",
+        "Title:",
+        "reader",
+        "Length",
+        " words",
+        "nothing in",
+        "Link to",
+        "Close with",
+        "source",
+        "says",
+    ] {
+        assert!(!markdown.contains(english), "{english}: {markdown}");
+    }
+    assert!(
+        markdown.contains("## Stehtisch: Was schon auf der Website steht"),
+        "{markdown}"
     );
 }
 

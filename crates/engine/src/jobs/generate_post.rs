@@ -223,8 +223,10 @@ async fn make_brief(steps: &Steps<'_>, order: &Order, post: &Post) -> Result<Bri
 /// Fills a post from a brief: an existing text stays unless it is to be replaced, and missing parts are taken from the
 /// brief.
 fn write_over(order: &Order, post: &Post, brief: &Brief, read: &[SourceText]) -> Written {
+    let title = Some(brief.title.clone()).filter(|title| !title.is_empty());
     if !keeps_text(order, post) {
         return Written {
+            title,
             cost: Some(0),
             content: Some(brief.to_markdown() + &sources::section(read)),
             sources: Sources {
@@ -243,6 +245,7 @@ fn write_over(order: &Order, post: &Post, brief: &Brief, read: &[SourceText]) ->
     let document = Document::of_html(&post.content_html);
     let of_text = |most| Some(document.excerpt(&post.summary.language, most)).filter(|text| !text.is_empty());
     Written {
+        title,
         excerpt: of_text(EXCERPT),
         meta_description: of_text(DESCRIPTION),
         cost: Some(0),

@@ -87,7 +87,15 @@ impl<'a> Filters<'a> {
             .flat_map(|page| page.title.iter().chain(&page.h1s));
         let names = names.flat_map(|name| titles::parts(name).into_iter().chain([*name]));
         let covered = names.flat_map(|name| {
-            let keys = [name, &topics.name(name)].map(|name| lexicon.variant_key(&normalize(name)));
+            let bare = topics.name(name);
+            // `The Gardener's Handbook`
+            let (first, rest) = bare.split_once(' ').unwrap_or_default();
+            let rest = if lexicon.is_stop(&first.to_lowercase()) {
+                rest
+            } else {
+                ""
+            };
+            let keys = [name, &bare, rest].map(|name| lexicon.variant_key(&normalize(name)));
             keys.into_iter().filter(|key| !key.is_empty())
         });
         let words = |text: &&str| -> Vec<String> { tokens(&normalize(text)).map(str::to_owned).collect() };

@@ -20,6 +20,8 @@ pub(super) struct Rules {
     pub vague: HashSet<&'static str>,
     /// Words before the number of a part of a text.
     pub part: HashSet<&'static str>,
+    /// Words before a remark, where they are written in capitals.
+    pub label: HashSet<&'static str>,
     /// Phrases of every site.
     pub navigation: HashSet<&'static str>,
     /// First words of a question.
@@ -75,6 +77,7 @@ fn parse(text: &'static str) -> Rules {
             "[edge]" => &mut rules.edge,
             "[vague]" => &mut rules.vague,
             "[part]" => &mut rules.part,
+            "[label]" => &mut rules.label,
             "[question]" => &mut rules.question,
             "[pointing]" => &mut rules.pointing,
             "[before-verb]" => &mut rules.before_verb,

@@ -19,6 +19,11 @@ const PER_PAGE: usize = 20;
 const FUSION: f64 = 60.0;
 /// Weight of a title, main heading or link relative to the text.
 const EMPHASIS: f64 = 3.0;
+/// Weight of two words that no sentence of the site names, only a heading or a link.
+const HEADING_ONLY: f64 = 0.1;
+/// Weight of words of one page's text that it says less often than [`MIN_TALK`] times.
+const ASIDE: f64 = 0.3;
+const MIN_TALK: u32 = 5;
 /// A site with fewer pages has no phrases of its menus to tell from others.
 const FEW_PAGES: usize = 10;
 
@@ -102,15 +107,24 @@ pub(super) fn own_pages(
         }
         let idf = (1.0 + count as f64 / found.pages as f64).ln();
         let firm = 1.0 + f64::from(topics.alone(&found.written)).ln_1p();
+        let firm = if topics.is_firm(&found.written) {
+            firm
+        } else {
+            HEADING_ONLY
+        };
+        let is_of_text = { found.evidence.iter() }.all(|evidence| evidence.detail.starts_with("text"));
+        let is_aside =
+            count >= FEW_PAGES && is_of_text && found.pages < 2 && topics.alone(&found.written) < MIN_TALK;
+        let firm = if is_aside { firm * ASIDE } else { firm };
         ranked.push((found.weight * idf * firm, normalized, found));
     }
     ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
     ranked
         .into_iter()
         .map(|(_, _, found)| Draft {
+            one_word: !found.written.contains(' '),
             keyword: found.written,
             evidence: found.evidence,
-            one_word: false,
             verbatim: false,
             figures: Figures::default(),
             standing: 0.0,

@@ -8,7 +8,7 @@ use proptest::{
 };
 use searchwright_contract::keywords::Intent;
 
-use super::{Brand, Idea, Ideas, MAX_IDEAS, Material, Page, Product, Rejected, ideas};
+use super::{Brand, Figures, Idea, Ideas, MAX_IDEAS, Material, Offer, Page, Product, Rejected, ideas};
 use crate::{Source, normalize};
 
 fn shop<'a>() -> Material<'a> {
@@ -140,6 +140,12 @@ fn what_is_no_keyword_is_dropped_and_counted() {
     shop.known = vec!["Cable  Management Tips"];
     shop.sitemap.push("https://acme.example/acme-login");
     shop.sitemap.push("https://acme.example/order-2041888-form");
+    shop.offers.push(Offer {
+        keyword: "frames",
+        source: Source::Autocomplete,
+        place: "desk",
+        figures: Figures::default(),
+    });
     let found = ideas(&shop);
     for gone in [
         "privacy policy",
@@ -248,6 +254,43 @@ fn phrases_of_every_page_are_no_topic() {
     assert!(find(&found, "topic number").is_none() && find(&found, "garden topic c").is_none());
     assert!(find(&found, "free delivery worldwide").is_none());
     assert!(found.rejected[&Rejected::Everywhere] > 0);
+}
+
+#[test]
+fn two_words_of_a_heading_stand_behind_what_sentences_tell() {
+    let names = [
+        "tulip", "rose", "lily", "fern", "moss", "ivy", "aster", "dahlia", "phlox", "iris",
+    ];
+    let texts = names.map(|name| {
+        format!("The {name} needs a soaker hose in summer. Lay the soaker hose around the {name}, and water it at night.")
+    });
+    let titles = names.map(|name| format!("The {name} in detail"));
+    let mut pages: Vec<Page<'_>> = texts
+        .iter()
+        .zip(&titles)
+        .map(|(text, title)| Page {
+            url: "https://garden.example/",
+            title: Some(title),
+            text,
+            ..Page::default()
+        })
+        .collect();
+    pages.truncate(9);
+    for page in &mut pages[3..] {
+        page.text = "It stands in the sun, and there is nothing to do for it but to wait until it grows.";
+    }
+    for page in &mut pages[..3] {
+        page.headings = vec!["Script magic"];
+    }
+    let found = ideas(&Material {
+        language: "en",
+        pages,
+        most: MAX_IDEAS,
+        ..Material::default()
+    });
+    let place = |keyword| found.ideas.iter().position(|idea| idea.normalized == keyword);
+    let (told, named) = (place("soaker hose"), place("script magic"));
+    assert!(told.is_some() && named.is_some() && told < named, "{found:#?}");
 }
 
 #[test]

@@ -4,11 +4,17 @@
 
 use std::borrow::Cow;
 
-use super::{rules, rules::Rules, usage::Usage};
+use super::{
+    rules,
+    rules::Rules,
+    usage::{Usage, is_capitalised},
+};
 use crate::{titles, words::Lexicon, words::primary};
 
 /// Most words of a topic that is no question.
 const MAX_WORDS: usize = 7;
+/// Letters of a word that is put together of others.
+const MIN_COMPOUND: usize = 12;
 /// Letters of a word in capitals that is no abbreviation.
 const MIN_LABEL: usize = 7;
 /// Words of a text that stand by themselves less often are no phrase.
@@ -58,6 +64,11 @@ impl<'a> Topics<'a> {
         {
             return None;
         }
+        // a remark in English on a page in another language
+        let is_foreign = |word: &&str| ["the", "and", "of", "for"].contains(word) && !self.is_edge(word);
+        if !self.english && lower.iter().any(is_foreign) {
+            return None;
+        }
         let is_question = words.len() > 2 && self.rules.question.contains(lower.first()?);
         let is_topic = if is_question {
             place == Place::Named && self.is_question(&lower)
@@ -70,6 +81,28 @@ impl<'a> Topics<'a> {
     /// Returns the name in a title or heading without what stands around it.
     pub fn name<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.bare(text)
+    }
+
+    /// Whether sentences of the pages name a topic too, or it is so special that a heading is enough.
+    pub fn is_firm(&self, topic: &str) -> bool {
+        let lower = topic.to_lowercase();
+        let content = lower.split(' ').filter(|word| !self.says_nothing(word));
+        let is_act = if self.capital_nouns {
+            topic
+                .rsplit(' ')
+                .next()
+                .is_some_and(|last| last.starts_with(char::is_lowercase))
+        } else {
+            self.english
+                && lower
+                    .split(' ')
+                    .next()
+                    .is_some_and(|first| first.ends_with("ing"))
+        };
+        if self.english && self.usage.is_state(&lower) {
+            return false;
+        }
+        is_act || content.count() > 2 || self.usage.alone(&lower) > 0 || !topic.contains(' ')
     }
 
     /// Returns how often the words of a topic stand by themselves on the pages.
@@ -104,11 +137,17 @@ impl<'a> Topics<'a> {
         } else {
             text
         };
-        // `NOTE Backup strategies`
-        let label = text
-            .split_whitespace()
-            .take_while(|word| self.is_label(word))
-            .count();
+        // `NOTE Backup strategies`, `BACK TO BASICS File systems`
+        let in_capitals = || {
+            text.split_whitespace()
+                .take_while(|word| word.chars().all(char::is_uppercase))
+        };
+        let has_joints = in_capitals().any(|word| self.rules.inner.contains(word.to_lowercase().as_str()));
+        let label = if has_joints {
+            in_capitals().count()
+        } else {
+            in_capitals().take_while(|word| self.is_label(word)).count()
+        };
         let all = text.split_whitespace().count();
         if label > 0 && all > label {
             return text
@@ -127,6 +166,7 @@ impl<'a> Topics<'a> {
         letters > 1
             && word.chars().all(char::is_uppercase)
             && (letters >= MIN_LABEL
+                || self.rules.label.contains(word.to_lowercase().as_str())
                 || self.rules.inner.contains(word.to_lowercase().as_str())
                 || self
                     .usage
@@ -155,6 +195,19 @@ impl<'a> Topics<'a> {
         {
             return false;
         }
+        // a company is looked up, not read about
+        if lower[1..].iter().any(|word| COMPANIES.contains(word)) || self.is_measure(lower) {
+            return false;
+        }
+        // where names of things are one word, such as `Rasenmäherkabel`
+        if let [word] = lower {
+            return self.capital_nouns
+                && word.chars().count() >= MIN_COMPOUND
+                && self.usage.is_noun(word)
+                && self.usage.spelling(word).is_some_and(is_capitalised)
+                && !self.is_edge(word)
+                && !self.is_vague(word);
+        }
         let inner = |word: &&str| rules.inner.contains(word);
         let content: Vec<&&str> = lower.iter().filter(|word| !inner(word)).collect();
         if content.len() < 2 && lower.len() > 1 || content.iter().any(|word| self.is_never(word)) {
@@ -182,7 +235,31 @@ impl<'a> Topics<'a> {
         {
             return false;
         }
-        place == Place::Named || self.usage.alone(&lower.join(" ")) >= MIN_ALONE
+        if place == Place::Named {
+            return true;
+        }
+        let together = lower.join(" ");
+        let alone = self.usage.alone(&together);
+        // `POST orders` where people otherwise write `post`
+        let is_shouted = |word: &str| word.len() > 1 && word.chars().all(char::is_uppercase);
+        let written = self
+            .usage
+            .spelling_of_run(&together)
+            .and_then(|run| run.split(' ').next());
+        if written.is_some_and(|word| is_shouted(word) && self.usage.spelling(first) == Some(*first)) {
+            return false;
+        }
+        // `the module maths` is called the maths module
+        let turned = || lower.iter().rev().copied().collect::<Vec<_>>().join(" ");
+        alone >= MIN_ALONE && (lower.len() != 2 || self.usage.alone(&turned()) <= alone)
+    }
+
+    /// Whether the words are a number with its unit: `27 MB`, `24 plants`.
+    fn is_measure(&self, lower: &[&str]) -> bool {
+        let is_number =
+            |word: &&str| word.starts_with(|c: char| c.is_numeric()) && !word.contains(char::is_alphabetic);
+        let named = |word: &&&str| !self.rules.inner.contains(**word) && !is_number(word);
+        lower.first().is_some_and(is_number) && lower.iter().filter(named).count() < 2
     }
 
     /// No finite verb, adverb or participle where a name has none. A heading may begin with what is to be done.
@@ -193,10 +270,17 @@ impl<'a> Topics<'a> {
         if lower.get(1).is_some_and(|word| ["the", "a", "an"].contains(word)) && !lower[0].ends_with("ing") {
             return false;
         }
+        // `pages link`: what pages do
+        if place == Place::Text && last > 0 && self.usage.is_clause(lower[last - 1], lower[last]) {
+            return false;
+        }
         !lower.iter().enumerate().any(|(at, word)| {
             let ends = at == 0 || at == last;
             let is_within = !ends && word.ends_with("ing") && lower[at - 1].ends_with('s');
+            // `canonical points to a redirect`
+            let is_leading = !ends && LEADING.contains(word) && lower[at + 1] == "to";
             is_within && !lower[at - 1].ends_with("ss")
+                || is_leading
                 || ends && adverb(word)
                 || at > 0 && at == last && word.len() > 4 && word.ends_with("ed") && !ED_NOUNS.contains(word)
                 || at > 0 && at < last && word.ends_with("ed") && self.usage.is_verb(word)
@@ -257,9 +341,29 @@ impl<'a> Topics<'a> {
 
     /// The words as the pages usually write them; what only begins a heading has no capital letter.
     fn written(&self, words: &[&str], is_question: bool) -> String {
-        let spelt = |word: &&str| {
-            let word = word.trim_matches(|c: char| "\"„“”»«()".contains(c));
+        let trim = |word: &str| word.trim_matches(|c: char| "\"„“”»«()".contains(c)).to_owned();
+        let words: Vec<String> = words.iter().map(|word| trim(word)).collect();
+        let together = words.join(" ").to_lowercase();
+        if let Some(usual) = self.usage.spelling_of_run(&together).filter(|_| !is_question) {
+            let spelt = usual.split(' ').map(|word| {
+                let known = self.usage.spelling(&word.to_lowercase());
+                known
+                    .filter(|known| known.chars().all(char::is_uppercase))
+                    .unwrap_or(word)
+            });
+            return spelt.collect::<Vec<_>>().join(" ");
+        }
+        let has_capitals = words.iter().any(|word| word.contains(char::is_uppercase));
+        let spelt = |(at, word): (usize, &String)| {
+            let word = word.as_str();
             let lower = word.to_lowercase();
+            // only what begins a heading has a capital letter that it may not have elsewhere
+            if self.capital_nouns && has_capitals && at > 0 {
+                return word.to_owned();
+            }
+            if self.capital_nouns && words.len() > 1 && is_adjective(&lower) {
+                return lower;
+            }
             if let Some(usual) = self.usage.spelling(&lower) {
                 // `Erstellen kostenloser Zertifikate`: what is done, as a name
                 let is_act = self.capital_nouns && lower.ends_with("en") && usual == lower;
@@ -276,8 +380,33 @@ impl<'a> Topics<'a> {
                 word.to_owned()
             }
         };
-        words.iter().map(spelt).collect::<Vec<_>>().join(" ")
+        let mut spelt: Vec<String> = words.iter().enumerate().map(spelt).collect();
+        // a name is not written with a capital letter in its middle only
+        let is_proper = |word: &String| is_capitalised(word);
+        if !self.capital_nouns
+            && !is_question
+            && words.first().is_some_and(is_proper)
+            && spelt.iter().any(is_proper)
+        {
+            spelt[0].clone_from(&words[0]);
+        }
+        spelt.join(" ")
     }
+}
+
+/// Forms of companies, with which their names end.
+const COMPANIES: [&str; 7] = ["inc", "corp", "ltd", "llc", "plc", "gmbh", "sarl"];
+/// Ends of German words that are adjectives.
+const ADJECTIVES: [&str; 10] = [
+    "isch", "lich", "ig", "bar", "sam", "los", "haft", "iv", "ell", "är",
+];
+
+/// Whether a German word in lower case is an adjective by its end.
+fn is_adjective(word: &str) -> bool {
+    let stem = ["en", "em", "er", "es", "e"]
+        .iter()
+        .find_map(|ending| word.strip_suffix(ending));
+    stem.is_some_and(|stem| ADJECTIVES.iter().any(|end| stem.ends_with(end)))
 }
 
 /// Nouns and adjectives that end like adverbs.
@@ -295,6 +424,8 @@ const LY_NOUNS: [&str; 12] = [
     "friendly",
     "early",
 ];
+/// Verbs, before `to`, that are nouns elsewhere.
+const LEADING: [&str; 6] = ["points", "leads", "refers", "belongs", "relates", "links"];
 /// Nouns that end like participles.
 const ED_NOUNS: [&str; 8] = [
     "speed", "feed", "seed", "need", "shed", "breed", "weed", "newlywed",
@@ -461,6 +592,96 @@ mod tests {
         }
         assert_eq!(named("de", "Erste Schritte"), None);
         assert_eq!(named("fr", "Premiers pas"), None);
+    }
+
+    /// Returns the topic that words of these sentences are.
+    fn told(language: &str, text: &str, words: &str) -> Option<String> {
+        let lexicon = Lexicon::for_language(language);
+        let pages = [Page {
+            text,
+            ..Page::default()
+        }];
+        let usage = Usage::from_pages(&pages, language, &lexicon);
+        Topics::new(language, &lexicon, &usage).find(words, Place::Text)
+    }
+
+    #[test]
+    fn only_sentences_tell_what_a_phrase_is() {
+        let menu = "Hose reels\nTap: hose reels\nreel() in hose reels\n";
+        assert_eq!(told("en", menu, "hose reels"), None);
+        let sentences = "We sell all of the hose reels by post. The best of our hose reels is red.";
+        assert!(told("en", sentences, "hose reels").is_some());
+        let twice = "We sell all of the hose reels by post. We sell all of the hose reels by post.";
+        assert_eq!(told("en", twice, "hose reels"), None, "a template");
+        let titles =
+            "See the chapter “Hose reels” for what is new. There is more in “Hose reels” about this.";
+        assert_eq!(told("en", titles, "hose reels"), None);
+    }
+
+    #[test]
+    fn a_part_of_a_name_is_no_topic() {
+        let text = "We sell the Gardener's Handbook to you. Read the Gardener's Handbook before you sow. It was the owner's \
+                    manual that told us. Read the owner's manual first of all.";
+        assert_eq!(told("en", text, "gardener handbook"), None);
+        assert_eq!(told("en", text, "owner manual"), None);
+        let text =
+            "We use Rain Barrel Includes for the pages. There is more about Rain Barrel Includes in here.";
+        assert_eq!(told("en", text, "rain barrel"), None);
+        let text = "The feeds of other pages link to it. Some of the other pages link to the page of a page.";
+        assert_eq!(told("en", text, "pages link"), None);
+        let text = "We send a POST orders to you as we post it. They post a letter and POST orders to the shop, which we post.";
+        assert_eq!(told("en", text, "post orders"), None);
+    }
+
+    #[test]
+    fn names_are_spelt_as_sentences_spell_them() {
+        let text = "We are members of the Garden Hose Society in town. You may join the Garden Hose Society with us. There is \
+                    an SSL seal in the box. It is the SSL seal that leaks, as one of the ssl seal of old did.";
+        assert_eq!(
+            told("en", text, "garden hose society").as_deref(),
+            Some("Garden Hose Society")
+        );
+        assert_eq!(told("en", text, "ssl seal").as_deref(), Some("SSL seal"));
+        assert_eq!(named("en", "Soil Vitals").as_deref(), Some("soil vitals"));
+    }
+
+    #[test]
+    fn measures_companies_and_remarks_are_no_topics() {
+        for text in [
+            "27 MB",
+            "24 plants",
+            "19 to 25 litres",
+            "Rainmaker Ltd",
+            "Rainmaker Corp gardeners",
+            "canonical points to a pump",
+        ] {
+            assert_eq!(named("en", text), None, "{text}");
+        }
+        assert_eq!(named("en", "3d printed pots").as_deref(), Some("3d printed pots"));
+        assert_eq!(
+            named("de", "TIPP Tomaten pflanzen").as_deref(),
+            Some("Tomaten pflanzen")
+        );
+        assert_eq!(
+            named("de", "ZURÜCK ZU DEN ANFÄNGEN Beete anlegen").as_deref(),
+            Some("Beete anlegen")
+        );
+        assert_eq!(
+            named("de", "Biologische Düngung").as_deref(),
+            Some("biologische Düngung")
+        );
+        assert_eq!(named("fr", "the pump"), None);
+    }
+
+    #[test]
+    fn a_german_compound_is_a_topic_by_itself() {
+        let text = "Die Tropfbewässerung spart Wasser im Beet. Mit einer Tropfbewässerung geht es besser. Für die Tropfbewässerung \
+                    braucht man Schläuche und Zeit.";
+        assert_eq!(
+            told("de", text, "tropfbewässerung").as_deref(),
+            Some("Tropfbewässerung")
+        );
+        assert_eq!(told("de", text, "schläuche"), None);
     }
 
     #[test]

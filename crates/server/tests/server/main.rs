@@ -53,6 +53,7 @@ mod keyword_clusters;
 mod keyword_import;
 mod keyword_metrics;
 mod lanes;
+mod keyword_to_draft;
 mod limits;
 mod load;
 mod mcp;

@@ -273,9 +273,13 @@ fn llms_invalid(site: &Site<'_>) -> Option<Value> {
     (!reasons.is_empty()).then(|| json!({"reasons": reasons, "status": file.status}))
 }
 
+/// Whether the page is the frame of an application, which scripts fill.
+pub(super) fn is_unrendered(page: &Page<'_>, html: &HtmlFacts) -> bool {
+    html.spa_root && html.main_words < page.thresholds().unrendered_words
+}
+
 fn js_dependent(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
-    let empty = html.spa_root && html.main_words < page.thresholds().unrendered_words;
-    empty.then(|| json!({"words": html.main_words}))
+    is_unrendered(page, html).then(|| json!({"words": html.main_words}))
 }
 
 fn is_long_article(page: &Page<'_>, html: &HtmlFacts) -> bool {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{
     Category::Indexability,
     Check, Page, Scope, Test,
-    evidence::pages,
+    evidence::{pages, with},
     prerequisite::Prerequisite,
     url_parts::{host, registrable},
 };
@@ -81,10 +81,11 @@ pub(super) const CHECKS: &[Check] = &[
         id: "canonical-redirect",
         title: "Canonical points to a redirect",
         scope: Scope::Targets,
-        description: "The canonical URL redirects.",
+        description: "The canonical URL redirects, other than from HTTP to HTTPS for an HTTPS page.",
         why_it_matters: "The canonical and the redirect contradict each other, and search engines may follow neither.",
         recommendation: "Set the canonical to the final URL of the redirect.",
         source: CANONICAL,
+        changed_in: [2, 7, 0],
         ..Check::warning(Indexability, Test::Html(redirect))
     },
     Check {
@@ -251,15 +252,30 @@ fn header_mismatch(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     differ.then(|| json!({"header": header.href, "element": element.href}))
 }
 
+/// Whether the canonical is a URL that search engines cannot index, or the home page for a page with content of its own.
+pub(super) fn is_at_fault(page: &Page<'_>, html: &HtmlFacts) -> bool {
+    [
+        non_200, redirect, http, noindex, blocked, chain, to_home, multiple,
+    ]
+    .iter()
+    .any(|fault| fault(page, html).is_some())
+}
+
 fn non_200(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     let target = other(page)?;
     let status = page.context.error(target)?;
     Some(json!({"target": page.key(target), "status": status}))
 }
 
-fn redirect(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
+fn redirect(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let target = other(page).filter(|target| page.index().state(*target) == State::Redirect)?;
     let last = page.index().hops(target).urls.last().map(|last| page.key(*last));
+    // only the scheme is wrong, which has its own check
+    let is_upgrade =
+        last.is_some_and(|last| last.strip_prefix("https:") == page.key(target).strip_prefix("http:"));
+    if is_upgrade && http(page, html).is_some() {
+        return None;
+    }
     Some(json!({"target": page.key(target), "final": last}))
 }
 
@@ -341,5 +357,5 @@ fn linked(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
             .followed_inlinks(page.id())
             .map(|from| page.key(from)),
     )?;
-    Some(super::evidence::with(from, "canonical", page.key(target)))
+    Some(with(from, "canonical", page.key(target)))
 }

@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 use super::{
     Category::Content,
     Check, Page, Scope, Test,
+    ai::is_unrendered,
+    crawlability,
     evidence::{at_least, list, pages, with},
     prerequisite::Prerequisite,
     schema,
@@ -26,21 +28,22 @@ pub(super) const CHECKS: &[Check] = &[
         id: "thin-content",
         needs_whole: true,
         title: "Thin content",
-        description: "The main text of an indexable page has fewer than 200 words, or fewer than 350 characters if it is mostly Chinese or Japanese.",
+        description: "The main text of an indexable page has fewer than 200 words, or fewer than 350 characters if it is mostly Chinese or Japanese. Soft 404s and pages that depend on JavaScript have checks of their own.",
         why_it_matters: "A page with little content answers few questions and rarely ranks.",
         recommendation: "Add the content that visitors came for, or keep the page out of the index.",
         source: HELPFUL,
-        changed_in: [2, 0, 0],
+        changed_in: [2, 7, 0],
         ..Check::warning(Content, Test::Html(thin))
     },
     Check {
         id: "text-ratio-low",
         needs_whole: true,
         title: "Text-to-HTML ratio too low",
-        description: "At most 10 % of the HTML source is visible text.",
+        description: "At most 10 % of the HTML source is visible text, on a page that does not depend on JavaScript.",
         why_it_matters: "Visitors download much code for little content.",
         recommendation: "Move styles and scripts into files, and remove unused markup.",
         source: "https://web.dev/articles/dom-size-and-interactivity",
+        changed_in: [2, 7, 0],
         ..Check::notice(Content, Test::Html(text_ratio))
     },
     Check {
@@ -102,7 +105,8 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 fn thin(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
-    if !page.indexable {
+    // a page that scripts fill, or that says it does not exist, has little text for a reason that is told
+    if !page.indexable || is_unrendered(page, html) || crawlability::is_soft_404(page) {
         return None;
     }
     let (thresholds, words) = (page.thresholds(), html.main_words);
@@ -119,7 +123,7 @@ fn thin(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 fn text_ratio(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let (text, all) = (html.text_bytes, page.facts.body_bytes);
     let low = text * 100 <= all * u64::from(page.thresholds().text_ratio_percent);
-    (page.indexable && all > 0 && low).then(|| {
+    (page.indexable && all > 0 && low && !is_unrendered(page, html)).then(|| {
         let ratio = (text as f64 / all as f64 * 1_000.0).round() / 1_000.0;
         let evidence = json!({"ratio": ratio, "textBytes": text, "htmlBytes": all});
         at_least(evidence, page.facts.cut.is_some())

@@ -99,6 +99,11 @@ impl<'a> Context<'a> {
         std::iter::once(id).chain(self.index.redirected_to(id))
     }
 
+    /// Whether robots.txt forbids the whole site to Googlebot, which is told once and not of every page again.
+    pub(super) fn is_all_forbidden(&self) -> bool {
+        self.googlebot.forbids_anything() && self.googlebot.forbids("/").is_some()
+    }
+
     /// Returns the pages with a followed link to a URL, except the page itself.
     pub(super) fn followed_inlinks(&self, id: UrlId) -> impl Iterator<Item = UrlId> + '_ {
         self.index

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{
     Category::Crawlability,
-    Check, Page, Scope, Severity, Site, Test, Thresholds,
+    Check, Page, Scope, Site, Test,
     evidence::{MAX_ITEMS, list, none, with},
     prerequisite::Prerequisite,
 };
@@ -27,14 +27,13 @@ pub(super) const CHECKS: &[Check] = &[
         id: "http-4xx",
         rests_on: &[Prerequisite::Inlinks],
         title: "4xx client error",
-        description: "A URL that other pages link to, or that a sitemap lists, returns 404, 410 or another 4xx status (other than 401, 403 and 429). It is a notice if pages of the site link to the URL: the fault is then theirs, and is reported there as a broken internal link.",
+        description: "A URL that other pages of the site link to returns 404, 410 or another 4xx status (other than 401, 403 and 429). It is a notice, because the fault is reported where it is to be mended: as a broken internal link at each page that links to the URL, and as an error page in the sitemap if one lists it.",
         why_it_matters: "Visitors who follow the link reach an error page, and search engines drop the URL from the index.",
         recommendation: "Restore the page, redirect it with a 301 to the closest match, or remove the links to it.",
         source: STATUS,
         finds_missing_pages: true,
-        degree: Some(by_inlinks),
-        changed_in: [2, 6, 0],
-        ..Check::error(Crawlability, Test::Url(http_4xx))
+        changed_in: [2, 7, 0],
+        ..Check::notice(Crawlability, Test::Url(http_4xx))
     },
     Check {
         id: "http-forbidden",
@@ -142,12 +141,9 @@ pub(super) const CHECKS: &[Check] = &[
     },
 ];
 
-/// Whether a page of the site links to the page, or a sitemap lists it, and the site itself answers for it.
-fn is_wanted(page: &Page<'_>) -> bool {
-    if is_reserved(page.path()) {
-        return false;
-    }
-    page.index().has(page.id(), PageFlags::IN_SITEMAP) || is_linked(page)
+/// Whether the page says, in whatever way, that it does not exist.
+pub(super) fn is_soft_404(page: &Page<'_>) -> bool {
+    soft_404::found(page).is_some()
 }
 
 /// Whether another page of the site links to the page.
@@ -169,21 +165,14 @@ pub(crate) fn is_missing(status: u16) -> bool {
 }
 
 fn http_4xx(page: &Page<'_>) -> Option<Value> {
-    let status = answered(page).filter(|status| is_missing(*status) && is_wanted(page))?;
+    // paths of a proxy before the site are none of its pages
+    let status = answered(page)
+        .filter(|status| is_missing(*status) && !is_reserved(page.path()) && is_linked(page))?;
     let listed = page.index().has(page.id(), PageFlags::IN_SITEMAP);
     let total = page.index().inlinks(page.id()).len();
     Some(
         json!({"status": status, "inlinks": page.context.inlinks(page.id()), "total": total, "inSitemap": listed}),
     )
-}
-
-/// Tells a broken link once: where links lead to the URL, the pages with these links are at fault.
-fn by_inlinks(evidence: &Value, _: &Thresholds) -> Severity {
-    if evidence["total"].as_u64().unwrap_or(0) > 0 {
-        Severity::Notice
-    } else {
-        Severity::Error
-    }
 }
 
 fn http_forbidden(page: &Page<'_>) -> Option<Value> {

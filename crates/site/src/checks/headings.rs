@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::{
     Category::Headings,
     Check, Page, Scope, Test,
+    ai::is_unrendered,
     content::group,
     evidence::{list, none, text as evidence_text},
 };
@@ -22,11 +23,11 @@ pub(super) const CHECKS: &[Check] = &[
         id: "h1-missing",
         needs_whole: true,
         title: "Missing H1",
-        description: "The page has no H1 with text or with an image that has alt text.",
+        description: "The page has no H1 with text or with an image that has alt text, and does not depend on JavaScript.",
         why_it_matters: "The H1 tells visitors and search engines what the page is about.",
         recommendation: "Add one H1.",
         source: STARTER,
-        changed_in: [2, 2, 0],
+        changed_in: [2, 7, 0],
         ..Check::warning(Headings, Test::Html(h1_missing))
     },
     Check {
@@ -99,7 +100,10 @@ fn h1s(html: &HtmlFacts) -> impl Iterator<Item = &Heading> {
         .filter(|heading| heading.level == 1 && !heading.text.is_empty())
 }
 
-fn h1_missing(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn h1_missing(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    if is_unrendered(page, html) {
+        return None;
+    }
     h1s(html).next().map_or_else(none, |_| None)
 }
 

@@ -7,6 +7,7 @@ use super::{
     Check, Page, Scope, Site, Test,
     evidence::{list, with},
     prerequisite::Prerequisite,
+    sitemaps::listed,
 };
 use crate::{
     dates,
@@ -34,11 +35,11 @@ pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "noindex",
         title: "Noindex page",
-        description: "The page has a \"noindex\" or \"none\" directive in its robots meta tag or X-Robots-Tag header.",
+        description: "The page has a \"noindex\" or \"none\" directive in its robots meta tag or X-Robots-Tag header. The home page, a page in a sitemap and a page whose directives disagree have checks of their own.",
         why_it_matters: "The page does not appear in search results. That may be intended.",
         recommendation: "Remove the directive if the page should rank.",
         source: "https://developers.google.com/search/docs/crawling-indexing/block-indexing",
-        changed_in: [2, 2, 0],
+        changed_in: [2, 7, 0],
         ..Check::notice(Indexability, Test::Html(noindex))
     },
     Check {
@@ -112,11 +113,11 @@ pub(super) const CHECKS: &[Check] = &[
         rests_on: &[Prerequisite::Robots],
         title: "Linked page blocked by robots.txt",
         scope: Scope::Graph,
-        description: "robots.txt blocks Googlebot from a URL that other pages link to.",
+        description: "robots.txt blocks Googlebot from a URL that other pages link to and no sitemap lists. A rule against the whole site has its own check.",
         why_it_matters: "Google cannot read the content, yet the bare URL may appear in search results.",
         recommendation: "Allow the URL in robots.txt. If the page should stay out of the index, add a noindex directive to it as well.",
         source: ROBOTS_TXT,
-        changed_in: [2, 0, 0],
+        changed_in: [2, 7, 0],
         ..Check::notice(Indexability, Test::Url(blocked_page))
     },
     Check {
@@ -164,15 +165,19 @@ fn sources(page: &Page<'_>, set: impl Fn(&RobotsRules) -> bool) -> Option<Value>
 }
 
 fn noindex(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
-    sources(page, |rules| rules.noindex)
+    let told = page.id() == page.context.origin.home || listed(page) || disagree_on_index(page);
+    sources(page, |rules| rules.noindex).filter(|_| !told)
+}
+
+fn disagree_on_index(page: &Page<'_>) -> bool {
+    let (meta, header) = (&page.directives.meta, &page.directives.header);
+    meta.index && header.noindex || meta.noindex && header.index
 }
 
 fn directive_conflict(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     let (meta, header) = (&page.directives.meta, &page.directives.header);
-    let disagree = meta.index && header.noindex
-        || meta.noindex && header.index
-        || meta.follow && header.nofollow
-        || meta.nofollow && header.follow;
+    let disagree =
+        disagree_on_index(page) || meta.follow && header.nofollow || meta.nofollow && header.follow;
     disagree.then(|| json!({"meta": meta.values.join(", "), "header": header.values.join(", ")}))
 }
 
@@ -224,7 +229,7 @@ fn meta_refresh(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 
 fn blocked_page(page: &Page<'_>) -> Option<Value> {
     let total = page.index().inlinks(page.id()).len();
-    if total == 0 {
+    if total == 0 || listed(page) || page.context.is_all_forbidden() {
         return None;
     }
     let rule = page.forbids_googlebot()?;

@@ -40,10 +40,11 @@ pub(super) const CHECKS: &[Check] = &[
         id: "link-to-redirect",
         title: "Internal link to a redirect",
         scope: Scope::Targets,
-        description: "A link points to a page of the site that redirects permanently (301 or 308).",
+        description: "A link points to a page of the site that redirects permanently (301 or 308), other than from HTTP to HTTPS.",
         why_it_matters: "Every visitor and crawler makes an extra request.",
         recommendation: "Link to the final URL of the redirect.",
         source: "https://developers.google.com/search/docs/crawling-indexing/301-redirects",
+        changed_in: [2, 7, 0],
         ..Check::warning(Links, Test::Html(to_redirect))
     },
     Check {
@@ -125,11 +126,11 @@ pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "anchor-generic",
         title: "Generic anchor text",
-        description: "The anchor text of a link would fit any link, such as \"click here\" or \"read more\". Hidden links do not count.",
+        description: "The anchor text of a link would fit any link, such as \"click here\" or \"read more\". Hidden links, and words in capitals that lead to a place on a page, do not count.",
         why_it_matters: "Anchor text tells visitors and search engines what the linked page is about.",
         recommendation: "Describe the linked page in the anchor text.",
         source: CRAWLABLE,
-        changed_in: [2, 5, 0],
+        changed_in: [2, 7, 0],
         ..Check::notice(Links, Test::Html(anchor_generic))
     },
     Check {
@@ -215,6 +216,14 @@ fn to_redirect(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
         page.link_targets(html).filter_map(move |target| {
             let status = index.status(target.id).filter(|status| wanted(*status))?;
             let last = index.hops(target.id).urls.last().map(|last| page.key(*last));
+            // only the scheme of the link is wrong, which has its own check
+            let is_upgrade = page.is_https()
+                && last.is_some_and(|last| {
+                    last.strip_prefix("https:") == page.key(target.id).strip_prefix("http:")
+                });
+            if is_upgrade {
+                return None;
+            }
             let evidence = with(link(page, target.link()?), "status", status);
             Some(with(evidence, "finalUrl", last))
         })
@@ -289,7 +298,13 @@ fn generic(html: &HtmlFacts) -> impl Iterator<Item = Link<'_>> {
         .links
         .iter()
         .filter(|link| link.flags & (LINK_OTHER_SCHEME | LINK_CODE | LINK_CONCEALED) == 0);
-    crawled.filter(move |link| is_generic_anchor(link.anchor, language))
+    crawled.filter(move |link| is_generic_anchor(link.anchor, language) && !is_name(link))
+}
+
+/// Whether a link leads from a word in capitals to a place on a page, as in the index of a manual: `CONTINUE`, `NEXT`.
+fn is_name(link: &Link<'_>) -> bool {
+    let is_word = |text: &str| text.chars().all(char::is_uppercase);
+    link.flags & LINK_FRAGMENT != 0 && is_word(link.anchor)
 }
 
 fn anchor_generic(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {

@@ -49,10 +49,11 @@ pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "no-compression",
         title: "Missing text compression",
-        description: "A page of more than 1 kB was sent without Content-Encoding, although the request accepted gzip and br.",
+        description: "A page of more than 1 kB was sent without Content-Encoding, although the request accepted gzip and br. A site on a private network is left out.",
         why_it_matters: "The download is several times larger than necessary.",
         recommendation: "Enable Brotli or gzip compression on the server.",
         source: "https://developer.chrome.com/docs/lighthouse/performance/uses-text-compression",
+        changed_in: [2, 7, 0],
         ..Check::warning(Performance, Test::Html(compression))
     },
     Check {
@@ -69,10 +70,11 @@ pub(super) const CHECKS: &[Check] = &[
         rests_on: &[Prerequisite::Home, Prerequisite::Connection],
         title: "Missing HTTP/2 support",
         scope: Scope::Site,
-        description: "The server uses only HTTP/1.1 over HTTPS, although the request offered HTTP/2.",
+        description: "The server uses only HTTP/1.1 over HTTPS, although the request offered HTTP/2. A site on a private network is left out.",
         why_it_matters: "Browsers load fewer files in parallel than with HTTP/2, so pages load more slowly.",
         recommendation: "Enable HTTP/2 or HTTP/3 on the server or the CDN.",
         source: "https://developer.chrome.com/docs/lighthouse/best-practices/uses-http2",
+        changed_in: [2, 7, 0],
         ..Check::notice(Performance, Test::Site(http1_only))
     },
 ];
@@ -83,7 +85,7 @@ fn ttfb(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
 }
 
 fn http1_only(site: &Site<'_>) -> Option<Value> {
-    site.origin().http1_only.then(|| json!({"alpn": "http/1.1"}))
+    (site.origin().http1_only && !site.context.is_private_site).then(|| json!({"alpn": "http/1.1"}))
 }
 
 /// Returns the number of bytes read of the page.
@@ -112,7 +114,8 @@ fn compression(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
         .content_encoding
         .as_deref()
         .is_some_and(|encoding| !encoding.eq_ignore_ascii_case("identity"));
-    let plain = !encoded && facts.wire_bytes >= facts.body_bytes;
+    // servers on a private network are seldom those that the public meets
+    let plain = !page.context.is_private_site && !encoded && facts.wire_bytes >= facts.body_bytes;
     (plain && facts.body_bytes > page.thresholds().compress_min_bytes).then(|| bytes(page))
 }
 

@@ -24,11 +24,12 @@ pub(super) const CHECKS: &[Check] = &[
         id: "redirect-chain",
         title: "Redirect chain",
         scope: Scope::Targets,
-        description: "The URL redirects two times or more before the final URL. Five hops or more are an error.",
+        description: "The URL redirects two times or more before the final URL, which is a page. Five hops or more are an error.",
         why_it_matters: "Every hop adds load time, and crawlers give up after ten.",
         recommendation: "Redirect straight to the final URL.",
         source: REDIRECTS,
         degree: Some(by_hops),
+        changed_in: [2, 7, 0],
         ..Check::warning(Redirects, Test::Url(chain))
     },
     Check {
@@ -105,9 +106,20 @@ fn hops(index: &SiteGraph, hops: &Hops) -> Value {
     json!({"hops": hops.urls.iter().take(20).map(hop).collect::<Vec<_>>(), "total": hops.urls.len() - 1})
 }
 
+/// Whether a redirect ends at a page: it is no loop, has a target, and the target is not missing.
+pub(super) fn leads_to_a_page(page: &Page<'_>) -> bool {
+    [in_loop, to_error, no_location]
+        .iter()
+        .all(|fault| fault(page).is_none())
+}
+
 fn chain(page: &Page<'_>) -> Option<Value> {
     let way =
         way(page).filter(|way| !way.looped && way.urls.len() > page.thresholds().chain_hops as usize)?;
+    // straight to an error is no better
+    if to_error(page).is_some() {
+        return None;
+    }
     Some(hops(page.index(), &way))
 }
 

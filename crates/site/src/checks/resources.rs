@@ -60,12 +60,13 @@ pub(super) const CHECKS: &[Check] = &[
         id: "no-cache-header",
         title: "Missing cache headers",
         scope: Scope::Targets,
-        description: "A script, stylesheet or image of the site is sent with neither a max-age of 7 days or more nor an ETag or Last-Modified header.",
+        description: "A script, stylesheet or image of the site is sent with neither a max-age of 7 days or more nor an ETag or Last-Modified header. A site on a private network is left out.",
         why_it_matters: "Browsers download the file again on every page.",
         recommendation: "Send Cache-Control with a long max-age, and change the file name when the file changes.",
         source: "https://developer.chrome.com/docs/lighthouse/performance/uses-long-cache-ttl",
         reads: cut::RESOURCES,
         rests_on: &[Prerequisite::Resources],
+        changed_in: [2, 7, 0],
         ..Check::notice(Performance, Test::Html(uncached))
     },
     Check {
@@ -186,6 +187,9 @@ fn legacy(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 
 fn uncached(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let least = page.thresholds().cache_days.saturating_mul(DAY);
+    if page.context.is_private_site {
+        return None;
+    }
     // files of third parties cannot be changed by the site
     let own = registrable(host(&page.facts.url));
     let kept = |resource: &Resource| resource.validator || resource.max_age.is_some_and(|age| age >= least);

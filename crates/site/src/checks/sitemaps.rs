@@ -4,9 +4,11 @@ use serde_json::{Value, json};
 
 use super::{
     Category::Sitemaps,
-    Check, Page, Scope, Site, Test,
+    Check, Page, Scope, Site, Test, canonicals,
+    crawlability::is_missing,
     evidence::{at_least, list, with},
     prerequisite::Prerequisite,
+    redirects,
 };
 use crate::{
     graph::PageFlags,
@@ -75,10 +77,11 @@ pub(super) const CHECKS: &[Check] = &[
         rests_on: &[Prerequisite::Listed],
         title: "Error page in sitemap",
         scope: Scope::Graph,
-        description: "A URL in a sitemap returns a 4xx or 5xx status. 401, 403 and 429 do not count, because they stand for a login or a rate limit.",
+        description: "A URL in a sitemap returns a 4xx status. 401, 403 and 429 do not count, because they stand for a login or a rate limit; a 5xx status is a fault of the server and is reported as such.",
         why_it_matters: "Search engines trust the sitemap less.",
         recommendation: "Remove the URL from the sitemap, or restore the page.",
         source: BUILD,
+        changed_in: [2, 7, 0],
         ..Check::error(Sitemaps, Test::Url(url_error))
     },
     Check {
@@ -86,10 +89,11 @@ pub(super) const CHECKS: &[Check] = &[
         rests_on: &[Prerequisite::Listed],
         title: "Redirect in sitemap",
         scope: Scope::Graph,
-        description: "A URL in a sitemap redirects.",
+        description: "A URL in a sitemap redirects to a page. A redirect that leads nowhere is reported as such.",
         why_it_matters: "Search engines expect a sitemap to list final, indexable URLs.",
         recommendation: "List the final URL of the redirect.",
         source: BUILD,
+        changed_in: [2, 7, 0],
         ..Check::warning(Sitemaps, Test::Url(url_redirect))
     },
     Check {
@@ -108,10 +112,11 @@ pub(super) const CHECKS: &[Check] = &[
         rests_on: &[Prerequisite::Listed],
         title: "Non-canonical page in sitemap",
         scope: Scope::Graph,
-        description: "The canonical of a URL in a sitemap is another URL.",
+        description: "The canonical of a URL in a sitemap is another URL, and nothing is wrong with that canonical.",
         why_it_matters: "The sitemap and the canonical contradict each other.",
         recommendation: "List the canonical URL.",
         source: BUILD,
+        changed_in: [2, 7, 0],
         ..Check::warning(Sitemaps, Test::Html(url_noncanonical))
     },
     Check {
@@ -119,11 +124,11 @@ pub(super) const CHECKS: &[Check] = &[
         rests_on: &[Prerequisite::Listed, Prerequisite::Robots],
         title: "Blocked URL in sitemap",
         scope: Scope::Graph,
-        description: "robots.txt blocks Googlebot from a URL in a sitemap.",
+        description: "robots.txt blocks Googlebot from a URL in a sitemap, but not from the whole site.",
         why_it_matters: "Search engines are asked to crawl a URL that they may not crawl.",
         recommendation: "Allow the URL in robots.txt, or remove it from the sitemap.",
         source: BUILD,
-        changed_in: [2, 0, 0],
+        changed_in: [2, 7, 0],
         ..Check::warning(Sitemaps, Test::Url(url_blocked))
     },
     Check {
@@ -222,7 +227,8 @@ fn too_large(site: &Site<'_>) -> Option<Value> {
     )
 }
 
-fn listed(page: &Page<'_>) -> bool {
+/// Whether a sitemap lists the page.
+pub(super) fn listed(page: &Page<'_>) -> bool {
     page.index().has(page.id(), PageFlags::IN_SITEMAP)
 }
 
@@ -244,8 +250,8 @@ fn url_error(page: &Page<'_>) -> Option<Value> {
     let Outcome::Status(status) = page.facts.outcome else {
         return None;
     };
-    // a login or a rate limit is no error of the page
-    (listed(page) && status >= 400 && !matches!(status, 401 | 403 | 429))
+    // the page behind a failing server is rightly listed
+    (listed(page) && is_missing(status))
         .then(|| of_sitemap(page, json!({"url": page.key(page.id()), "status": status})))
 }
 
@@ -253,6 +259,9 @@ fn url_redirect(page: &Page<'_>) -> Option<Value> {
     let Outcome::Redirect { status, .. } = page.facts.outcome else {
         return None;
     };
+    if !redirects::leads_to_a_page(page) {
+        return None;
+    }
     let last = page
         .index()
         .hops(page.id())
@@ -271,17 +280,22 @@ fn url_noindex(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     (listed(page) && page.directives.noindex()).then(|| of_sitemap(page, json!({"url": page.key(page.id())})))
 }
 
-fn url_noncanonical(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
+fn url_noncanonical(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let canonical = page
         .facts
         .canonical()
         .filter(|canonical| *canonical != page.id() && listed(page))?;
+    // where the canonical is wrong, the sitemap may well be right
+    if canonicals::is_at_fault(page, html) {
+        return None;
+    }
     let evidence = json!({"url": page.key(page.id()), "canonical": page.key(canonical)});
     Some(of_sitemap(page, evidence))
 }
 
 fn url_blocked(page: &Page<'_>) -> Option<Value> {
-    if !listed(page) {
+    // a rule about the whole site is reported once
+    if !listed(page) || page.context.is_all_forbidden() {
         return None;
     }
     let rule = page.forbids_googlebot()?;

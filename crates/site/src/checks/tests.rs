@@ -402,8 +402,172 @@ fn a_broken_link_is_told_once() {
         .page("/", "<p>x")
         .answer("/p", 404, &[], "")
         .sitemap(&["/p"]);
+    assert_eq!(severity(listed), [None, None, Some(Severity::Error)]);
+}
+
+#[test]
+fn one_cause_is_told_once_on_a_page() {
+    let told = |world: &World, path: &str, among: &[&'static str]| -> Vec<&'static str> {
+        let url = format!("https://www.example.com{path}");
+        let built = world.build();
+        let findings = world.findings();
+        let mut told: Vec<_> = findings
+            .iter()
+            .filter(|finding| built.index.key(finding.page) == url && among.contains(&finding.check.id))
+            .map(|finding| finding.check.id)
+            .collect();
+        told.sort_unstable();
+        told
+    };
+    let noindex: &[(&'static str, &str)] = &[("content-type", "text/html"), ("x-robots-tag", "noindex")];
+    let home = "<a href=/p>x</a><a href=/q>y</a>";
+    let site = || World::new().page("/", home);
+    let text = "<title>Garden hoses of the year and how to mend them</title><p>x";
+    for (why, world, among, expected) in [
+        (
+            "a page of the sitemap whose server fails",
+            site().answer("/p", 503, &[], "").sitemap(&["/p"]),
+            &["http-5xx", "sitemap-url-error"][..],
+            &["http-5xx"][..],
+        ),
+        (
+            "a noindex page in a sitemap",
+            site().answer("/p", 200, noindex, text).sitemap(&["/p"]),
+            &["noindex", "sitemap-url-noindex"],
+            &["sitemap-url-noindex"],
+        ),
+        (
+            "a noindex page in no sitemap",
+            site().answer("/p", 200, noindex, text),
+            &["noindex", "sitemap-url-noindex"],
+            &["noindex"],
+        ),
+        (
+            "directives that disagree",
+            site().answer("/p", 200, noindex, "<meta name=robots content=index>"),
+            &["noindex", "robots-directive-conflict"],
+            &["robots-directive-conflict"],
+        ),
+        (
+            "a blocked page in a sitemap",
+            site()
+                .blocked("/p")
+                .robots("User-agent: *\nDisallow: /p")
+                .sitemap(&["/p"]),
+            &["robots-blocked-page", "sitemap-url-blocked"],
+            &["sitemap-url-blocked"],
+        ),
+        (
+            "a site that is blocked as a whole",
+            site()
+                .blocked("/p")
+                .robots("User-agent: *\nDisallow: /")
+                .sitemap(&["/p"]),
+            &["robots-blocked-page", "sitemap-url-blocked"],
+            &[],
+        ),
+        (
+            "a loop in a sitemap",
+            site()
+                .redirect("/p", 301, "/q")
+                .redirect("/q", 301, "/p")
+                .sitemap(&["/p"]),
+            &["redirect-loop", "redirect-chain", "sitemap-url-redirect"],
+            &["redirect-loop"],
+        ),
+        (
+            "a chain to a missing page",
+            site()
+                .redirect("/p", 301, "/q")
+                .redirect("/q", 301, "/r")
+                .answer("/r", 404, &[], "")
+                .sitemap(&["/p"]),
+            &["redirect-to-error", "redirect-chain", "sitemap-url-redirect"],
+            &["redirect-to-error"],
+        ),
+        (
+            "a canonical that is missing, in a sitemap",
+            site()
+                .page(
+                    "/p",
+                    &format!("<link rel=canonical href=https://www.example.com/q>{text}"),
+                )
+                .answer("/q", 404, &[], "")
+                .sitemap(&["/p"]),
+            &["canonical-non-200", "sitemap-url-noncanonical"],
+            &["canonical-non-200"],
+        ),
+        (
+            "a canonical of the wrong scheme",
+            site()
+                .page(
+                    "/p",
+                    &format!("<link rel=canonical href=http://www.example.com/p>{text}"),
+                )
+                .redirect("http://www.example.com/p", 301, "https://www.example.com/p"),
+            &["canonical-http", "canonical-redirect"],
+            &["canonical-http"],
+        ),
+        (
+            "a link of the wrong scheme",
+            site()
+                .page("/p", "<a href=http://www.example.com/q>x</a>")
+                .redirect("http://www.example.com/q", 301, "https://www.example.com/q")
+                .page("/q", text),
+            &["http-internal-link", "link-to-redirect"],
+            &["http-internal-link"],
+        ),
+        (
+            "a generic title",
+            site()
+                .page("/p", "<title>Home</title><h1>Home</h1>")
+                .page("/q", "<title>Home</title><p>y"),
+            &[
+                "title-generic",
+                "title-short",
+                "title-same-as-h1",
+                "title-duplicate",
+            ],
+            &["title-generic"],
+        ),
+        (
+            "a page that scripts fill",
+            site().page(
+                "/p",
+                "<title>App</title><div id=root></div><script src=/a.js></script>",
+            ),
+            &[
+                "js-dependent-content",
+                "thin-content",
+                "text-ratio-low",
+                "h1-missing",
+            ],
+            &["js-dependent-content"],
+        ),
+    ] {
+        assert_eq!(told(&world, "/p", among), expected, "{why}");
+    }
+}
+
+#[test]
+fn a_development_server_is_not_asked_for_what_its_public_site_will_have() {
+    let body = format!("<title>x</title><p>{}", "word ".repeat(400));
+    let of = |root: &'static str| {
+        let mut world = World::new().rooted(root).page("/p", &body);
+        world.origin.http1_only = true;
+        let mut found: Vec<_> = world
+            .findings()
+            .iter()
+            .map(|finding| finding.check.id)
+            .filter(|id| ["no-compression", "http1-only", "https-missing", "hsts-missing"].contains(id))
+            .collect();
+        found.sort_unstable();
+        found
+    };
+    assert_eq!(of("http://shop.test"), [""; 0]);
+    assert_eq!(of("https://192.168.1.7"), [""; 0]);
     assert_eq!(
-        severity(listed),
-        [Some(Severity::Error), None, Some(Severity::Error)]
+        of("http://www.example.com"),
+        ["http1-only", "https-missing", "no-compression"]
     );
 }

@@ -38,11 +38,11 @@ pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "title-short",
         title: "Title tag too short",
-        description: "The title tag has fewer than 30 characters; Chinese, Japanese and Korean characters count twice.",
+        description: "The title tag has fewer than 30 characters; Chinese, Japanese and Korean characters count twice. A generic title has its own check.",
         why_it_matters: "A short title leaves space unused that could match what people search for.",
         recommendation: "Make the title more specific.",
         source: TITLE,
-        changed_in: [1, 2, 0],
+        changed_in: [2, 7, 0],
         ..Check::notice(Titles, Test::Html(title_short))
     },
     Check {
@@ -59,11 +59,11 @@ pub(super) const CHECKS: &[Check] = &[
         id: "title-duplicate",
         title: "Duplicate title tag",
         scope: Scope::Graph,
-        description: "Two or more indexable pages with different texts have the same title tag.",
+        description: "Two or more indexable pages with different texts have the same title tag, other than a generic one.",
         why_it_matters: "Visitors and search engines cannot tell the pages apart.",
         recommendation: "Write a unique title tag for each page.",
         source: TITLE,
-        changed_in: [2, 6, 0],
+        changed_in: [2, 7, 0],
         ..Check::warning(Titles, Test::Html(title_duplicate))
     },
     Check {
@@ -78,11 +78,11 @@ pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "title-same-as-h1",
         title: "Title tag same as H1",
-        description: "The title tag and the first H1 are identical.",
+        description: "The title tag and the first H1 are identical, and say what the page is about.",
         why_it_matters: "Different wording could match more search queries.",
         recommendation: "Vary one of them where that helps the reader.",
         source: TITLE,
-        changed_in: [2, 5, 0],
+        changed_in: [2, 7, 0],
         ..Check::notice(Titles, Test::Html(title_same_as_h1))
     },
     Check {
@@ -167,7 +167,7 @@ fn title_multiple(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 }
 
 fn title_short(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
-    let title = title(html)?;
+    let title = title(html).filter(|title| !is_generic(page, title))?;
     // East Asian characters carry twice as much, and are twice as wide
     let wide = title.chars().filter(|c| text::is_wide(*c)).count();
     (text::length(title) + wide < page.thresholds().title_min as usize).then(|| evidence_text(title))?
@@ -191,11 +191,17 @@ fn title_long(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 }
 
 fn title_duplicate(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
-    let title = title(html)?;
+    // pages that are all called "Home" have a title of their own as soon as it is not generic
+    let title = title(html).filter(|title| !is_generic(page, title))?;
     group(page, Same::Title).map(|evidence| super::evidence::with(evidence, "value", title))
 }
 
 fn title_generic(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let title = title(html).filter(|title| is_generic(page, title))?;
+    Some(json!({"value": title}))
+}
+
+fn is_generic(page: &Page<'_>, title: &str) -> bool {
     const GENERIC: [&str; 9] = [
         "home",
         "homepage",
@@ -207,17 +213,16 @@ fn title_generic(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
         "startseite",
         "page title",
     ];
-    let title = title(html)?;
     let folded = text::folded(title);
     let host = host(&page.facts.url);
     let domain = registrable(host);
     let bare = folded.strip_prefix("www.").unwrap_or(&folded);
     let is_domain = bare.eq_ignore_ascii_case(domain) || bare.eq_ignore_ascii_case(host);
-    (is_domain || GENERIC.contains(&folded.as_str())).then(|| json!({"value": title}))
+    is_domain || GENERIC.contains(&folded.as_str())
 }
 
-fn title_same_as_h1(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
-    let title = title(html)?;
+fn title_same_as_h1(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let title = title(html).filter(|title| !is_generic(page, title))?;
     let heading = html
         .headings
         .iter()

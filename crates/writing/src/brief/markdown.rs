@@ -3,51 +3,141 @@
 use std::fmt::Write as _;
 
 use searchwright_contract::keywords::Intent;
+use searchwright_keywords::words::primary;
 
 use super::{BRAND_DATA, Brief, one_line};
 
+/// Words of a brief in one language. `{}` stands for what differs.
+pub(super) struct Labels {
+    opening: &'static str,
+    keyword: &'static str,
+    title: &'static str,
+    wish: &'static str,
+    /// Wishes by intent: informational, navigational, commercial, transactional.
+    wishes: [&'static str; 4],
+    secondary: &'static str,
+    language: &'static str,
+    length: &'static str,
+    between_words: [&'static str; 2],
+    brand: &'static str,
+    voice: &'static str,
+    banned: &'static str,
+    unanswered: &'static str,
+    link: &'static str,
+    close: &'static str,
+    source: &'static str,
+    brand_data: &'static str,
+    /// Heading of the section about own pages.
+    pub own_pages: &'static str,
+    /// Fact about the audience of a product.
+    pub audience: &'static str,
+}
+
+const ENGLISH: Labels = Labels {
+    opening: "Brief, not an article: what the project knows about “{}”. Write the text over it.",
+    keyword: "Keyword",
+    title: "Title",
+    wish: "The reader wants",
+    wishes: [
+        "to know something (informational)",
+        "to reach a known place (navigational)",
+        "to compare before buying (commercial)",
+        "to buy or act (transactional)",
+    ],
+    secondary: "Further keywords",
+    language: "Language",
+    length: "Length",
+    between_words: ["to", "words"],
+    brand: "Brand",
+    voice: "Voice",
+    banned: "Never say",
+    unanswered: "nothing in the project answers this yet",
+    link: "Link to",
+    close: "Close with",
+    source: "source",
+    brand_data: BRAND_DATA,
+    own_pages: "{}: what the site says already",
+    audience: "For {}",
+};
+
+const GERMAN: Labels = Labels {
+    opening: "Briefing, kein Artikel: was das Projekt über „{}“ weiß. Der Text wird darüber geschrieben.",
+    keyword: "Keyword",
+    title: "Titel",
+    wish: "Leser möchten",
+    wishes: [
+        "etwas wissen (informational)",
+        "zu einer bekannten Seite (navigational)",
+        "vor dem Kauf vergleichen (commercial)",
+        "kaufen oder handeln (transactional)",
+    ],
+    secondary: "Weitere Keywords",
+    language: "Sprache",
+    length: "Länge",
+    between_words: ["bis", "Wörter"],
+    brand: "Marke",
+    voice: "Tonfall",
+    banned: "Nie sagen",
+    unanswered: "im Projekt steht dazu noch nichts",
+    link: "Verlinken",
+    close: "Schließen mit",
+    source: "Quelle",
+    brand_data: "Markendaten",
+    own_pages: "{}: Was schon auf der Website steht",
+    audience: "Für {}",
+};
+
+/// Returns the words of a brief in a BCP 47 language; English where there are none.
+pub(super) fn labels(language: &str) -> &'static Labels {
+    match primary(language).as_str() {
+        "de" => &GERMAN,
+        _ => &ENGLISH,
+    }
+}
+
 impl Brief {
-    /// Returns the brief as Markdown, to be replaced by the text of the post.
+    /// Returns the brief as Markdown in its own language, to be replaced by the text of the post.
     pub fn to_markdown(&self) -> String {
+        let labels = labels(&self.language);
         let mut out = String::new();
-        let _ = writeln!(
-            out,
-            "> Brief, not an article: what the project knows about “{}”. Write the text over it.\n",
-            plain(&self.topic)
-        );
+        let _ = writeln!(out, "> {}\n", labels.opening.replace("{}", &plain(&self.topic)));
         let mut line = |label: &str, text: &str| {
             let _ = writeln!(out, "- {label}: {text}");
         };
-        line("Keyword", &plain(&self.topic));
+        line(labels.keyword, &plain(&self.topic));
         if !self.title.is_empty() {
-            line("Title", &plain(&self.title));
+            line(labels.title, &plain(&self.title));
         }
         if let Some(intent) = self.intent {
-            line("The reader wants", wish(intent));
+            line(labels.wish, labels.wishes[wish(intent)]);
         }
         if !self.secondary_keywords.is_empty() {
-            line("Further keywords", &plain(&self.secondary_keywords.join(", ")));
+            line(labels.secondary, &plain(&self.secondary_keywords.join(", ")));
         }
-        line("Language", &plain(&self.language));
-        line("Length", &format!("{} to {} words", self.words.0, self.words.1));
-        for (label, text) in [("Brand", &self.brand), ("Voice", &self.tone)] {
+        line(labels.language, &plain(&self.language));
+        let [to, words] = labels.between_words;
+        line(
+            labels.length,
+            &format!("{} {to} {} {words}", self.words.0, self.words.1),
+        );
+        for (label, text) in [(labels.brand, &self.brand), (labels.voice, &self.tone)] {
             if let Some(text) = text {
                 line(label, &plain(text));
             }
         }
         if !self.banned_phrases.is_empty() {
-            line("Never say", &plain(&self.banned_phrases.join("; ")));
+            line(labels.banned, &plain(&self.banned_phrases.join("; ")));
         }
         for section in &self.sections {
             let _ = writeln!(out, "\n## {}\n", plain(&section.heading));
             for fact in &section.facts {
-                let _ = writeln!(out, "- {} ({})", plain(&fact.text), source(&fact.source));
+                let _ = writeln!(out, "- {} ({})", plain(&fact.text), source(&fact.source, labels));
             }
             if section.facts.is_empty() {
-                out.push_str("- nothing in the project answers this yet\n");
+                let _ = writeln!(out, "- {}", labels.unanswered);
             }
         }
-        for (heading, links) in [("Link to", &self.links), ("Close with", &self.ctas)] {
+        for (heading, links) in [(labels.link, &self.links), (labels.close, &self.ctas)] {
             if !links.is_empty() {
                 let _ = writeln!(out, "\n## {heading}\n");
             }
@@ -66,20 +156,20 @@ impl Brief {
     }
 }
 
-const fn wish(intent: Intent) -> &'static str {
+const fn wish(intent: Intent) -> usize {
     match intent {
-        Intent::Informational => "to know something (informational)",
-        Intent::Navigational => "to reach a known place (navigational)",
-        Intent::Commercial => "to compare before buying (commercial)",
-        Intent::Transactional => "to buy or act (transactional)",
+        Intent::Informational => 0,
+        Intent::Navigational => 1,
+        Intent::Commercial => 2,
+        Intent::Transactional => 3,
     }
 }
 
-fn source(source: &str) -> String {
+fn source(source: &str, labels: &Labels) -> String {
     if source == BRAND_DATA {
-        BRAND_DATA.to_owned()
+        labels.brand_data.to_owned()
     } else {
-        format!("[source]({})", address(source))
+        format!("[{}]({})", labels.source, address(source))
     }
 }
 

@@ -111,9 +111,14 @@ impl World {
     }
 
     /// The same site over http.
-    pub fn insecure(mut self) -> Self {
-        self.root = "http://www.example.com";
-        self.origin.root = self.root.into();
+    pub fn insecure(self) -> Self {
+        self.rooted("http://www.example.com")
+    }
+
+    /// The same site at another address.
+    pub fn rooted(mut self, root: &'static str) -> Self {
+        self.root = root;
+        self.origin.root = root.into();
         self
     }
 
@@ -305,7 +310,7 @@ impl World {
         let mut depths = vec![u16::MAX; table.len()];
         for id in (0..table.len() as u32).map(UrlId) {
             let key = table.key(id);
-            if ["https://www.example.com/", "http://www.example.com/"]
+            if [self.root, "https://www.example.com/", "http://www.example.com/"]
                 .iter()
                 .any(|root| key.starts_with(root))
             {

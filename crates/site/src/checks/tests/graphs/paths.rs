@@ -106,8 +106,8 @@ pub(super) fn sitemaps() -> Vec<Case> {
         },
         Case {
             id: "sitemap-url-error",
-            bad: listed(World::new().answer("/p", 500, &[], "")),
-            good: listed(World::new().page("/p", "<p>x")),
+            bad: listed(World::new().answer("/p", 410, &[], "")),
+            good: listed(World::new().answer("/p", 500, &[], "")),
         },
         Case {
             id: "sitemap-url-redirect",

@@ -1,0 +1,67 @@
+//! From a keyword that the product proposes to a draft of it, without any account.
+
+use serde_json::{Value, json};
+
+use crate::{
+    harness::Bench,
+    post_generation::{create, generate, get, until_ended},
+};
+
+on_both!(a_proposed_keyword_becomes_a_draft,);
+
+async fn a_proposed_keyword_becomes_a_draft(database: &str) {
+    let bench = Bench::on(database, &["worker.jobs=1"]).await;
+    let products = json!({ "items": [{
+        "name": "Lumen", "category": "bike light", "description": "A bike light with two beams", "url": "https://example.com/lumen",
+    }] });
+    let added = bench.post("P/brand/products", products).await;
+    assert_eq!(added.status, 201, "{added:?}");
+
+    let started = bench.post("P/keywords/generate", json!({ "count": 20 })).await;
+    assert_eq!(started.status, 202, "{started:?}");
+    let job = until_ended(&bench, started.json()["job"]["id"].as_str().unwrap()).await;
+    assert_eq!(job["status"], "succeeded", "{job:#}");
+    let listed = bench.get("P/keywords?limit=100").await.json();
+    let keywords = listed["data"].as_array().unwrap();
+    let named = |text: &str| -> &Value {
+        let found = keywords.iter().find(|keyword| keyword["keyword"] == text);
+        found.unwrap_or_else(|| panic!("no {text} in {listed:#}"))
+    };
+
+    for (keyword, title, heading) in [
+        (
+            "how to choose bike light",
+            "How to choose a bike light",
+            "## What should you look at when you choose a bike light?",
+        ),
+        (
+            "what is bike light",
+            "What is a bike light?",
+            "## The short answer",
+        ),
+        (
+            "Lumen",
+            "Lumen: what it is and who it is for",
+            "## Who is Lumen for?",
+        ),
+    ] {
+        let id = &named(keyword)["id"];
+        let post = create(&bench, json!({ "keywordId": id })).await;
+        assert_eq!(post["title"], Value::Null);
+        let job = generate(&bench, &post, json!({})).await;
+        assert_eq!(job["status"], "succeeded", "{job:#}");
+        let draft = get(&bench, &post).await;
+        assert_eq!(
+            (&draft["status"], &draft["title"], &draft["keywordId"]),
+            (&json!("review"), &json!(title), id)
+        );
+        let content = draft["content"].as_str().unwrap();
+        for part in [
+            heading,
+            "A bike light with two beams",
+            "https://example.com/lumen",
+        ] {
+            assert!(content.contains(part), "{part}: {content}");
+        }
+    }
+}
