@@ -2,7 +2,7 @@
 
 use searchwright_contract::ids::CredentialId;
 use std::sync::{
-    Arc,
+    Arc, OnceLock,
     atomic::{AtomicBool, Ordering},
 };
 
@@ -17,7 +17,7 @@ use uuid::Uuid;
 use crate::{
     Settings,
     http::{
-        bearer::Gate, body::Intake, concurrency::Concurrency, memory::MemoryPool,
+        bearer::Gate, body::Intake, concurrency::Concurrency, kept::KeptDocument, memory::MemoryPool,
         rate_limit::Limiter,
     },
     listen::Connections,
@@ -60,7 +60,9 @@ pub struct App {
     /// Counters.
     pub metrics: Metrics,
     /// The OpenAPI document, made when first asked for.
-    pub openapi: std::sync::OnceLock<bytes::Bytes>,
+    pub openapi: OnceLock<KeptDocument>,
+    /// The same as pages.
+    pub docs: OnceLock<KeptDocument>,
     pub(crate) stopping: AtomicBool,
 }
 
@@ -97,7 +99,8 @@ impl App {
             user_codes: Limiter::default(),
             strangers: Limiter::default(),
             metrics: Metrics::default(),
-            openapi: std::sync::OnceLock::new(),
+            openapi: OnceLock::new(),
+            docs: OnceLock::new(),
             stopping: AtomicBool::new(false),
             settings,
             people,

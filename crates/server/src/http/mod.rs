@@ -9,6 +9,7 @@ pub mod concurrency;
 mod conditional;
 pub mod docs;
 mod event_stream;
+pub mod kept;
 pub mod memory;
 pub mod openapi;
 pub mod operations;
