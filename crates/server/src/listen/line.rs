@@ -28,6 +28,8 @@ const PREFACE: &[u8] = b"PRI";
 const FRESH: Duration = Duration::from_secs(1);
 /// One whose client does not read makes room after this time.
 const STUCK: Duration = Duration::from_secs(5);
+/// Looks for progress during the time that a write may wait.
+const CHECKS: u32 = 8;
 /// The answer to headers that do not come to an end.
 const LATE: &[u8] = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
 
@@ -205,7 +207,14 @@ pub(super) struct Line {
     life: Arc<Life>,
     left: Left,
     write: Duration,
-    waiting: Option<Pin<Box<Sleep>>>,
+    waiting: Option<Waiting>,
+}
+
+/// A write that waits for the other side to take something.
+#[derive(Debug)]
+struct Waiting {
+    timer: Pin<Box<Sleep>>,
+    end: Instant,
 }
 
 impl Line {
@@ -245,22 +254,28 @@ impl Line {
             self.moves();
             return outcome;
         }
-        let (write, life) = (self.write, &self.life);
-        let waiting = self.waiting.get_or_insert_with(|| {
-            life.is_stuck(Some(Instant::now()));
-            Box::pin(sleep(write))
-        });
-        if waiting.as_mut().poll(context).is_pending() {
-            return Poll::Pending;
-        }
-        // The system tells that there is room only when there is much of it. Little is progress too.
-        match self.stream.as_ref().map(|stream| send_now(stream, bytes)) {
-            Some(Ok(sent)) if sent > 0 => {
-                self.moves();
-                Poll::Ready(Ok(sent))
+        let (step, now) = (self.write / CHECKS, Instant::now());
+        let Waiting { timer, end } = self.waiting.get_or_insert_with(|| {
+            self.life.is_stuck(Some(now));
+            Waiting {
+                timer: Box::pin(sleep(step)),
+                end: now + self.write,
             }
-            _ => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
+        });
+        while timer.as_mut().poll(context).is_ready() {
+            // The system tells that there is room only when there is much of it. Little is progress too.
+            if let Some(Ok(sent)) = self.stream.as_ref().map(|stream| send_now(stream, bytes))
+                && sent > 0
+            {
+                self.moves();
+                return Poll::Ready(Ok(sent));
+            }
+            if now >= *end {
+                return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+            }
+            timer.as_mut().reset((now + step).min(*end));
         }
+        Poll::Pending
     }
 }
 
