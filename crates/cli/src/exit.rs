@@ -83,6 +83,10 @@ impl From<ClientError> for CliError {
                     for fault in &problem.errors {
                         message.push_str(&format!("\n  {}: {}", fault.pointer, fault.detail));
                     }
+                    let all = problem.error_count.map_or(0, |count| count as usize);
+                    if all > problem.errors.len() {
+                        message.push_str(&format!("\n  and {} more", all - problem.errors.len()));
+                    }
                 }
                 if !problem.request_id.is_empty() {
                     message.push_str(&format!(" [{}]", problem.request_id));

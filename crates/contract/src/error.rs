@@ -5,6 +5,11 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
+use crate::faults::{Faults, cut};
+
+/// Most bytes of an explanation or a hint: what a caller sent is repeated in part at most.
+const MAX_TEXT: usize = 2000;
+
 macro_rules! codes {
     ($($variant:ident $status:literal $text:literal $title:literal,)*) => {
         /// Error code of a failed call. Each has one HTTP status.
@@ -160,9 +165,12 @@ pub struct Problem {
     pub request_id: String,
     /// Whether the same request may succeed later without a change.
     pub retryable: bool,
-    /// Faults of the request, one entry each.
+    /// Faults of the request, one entry each, of the first 100.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<Fault>,
+    /// Number of faults in all, with `errors`, which names at most 100 of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error_count: Option<u32>,
     /// Suggested next step for the caller, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
@@ -187,11 +195,12 @@ impl Problem {
             kind: format!("https://searchwright.dev/errors/{}", code.as_str()),
             title: code.title().to_owned(),
             status: code.status(),
-            detail: detail.into(),
+            detail: cut(&detail.into(), MAX_TEXT).into_owned(),
             code,
             request_id: String::new(),
             retryable: code.retryable(),
             errors: Vec::new(),
+            error_count: None,
             hint: None,
             extra: serde_json::Map::new(),
             retry_after: None,
@@ -202,7 +211,7 @@ impl Problem {
     /// Adds a suggested next step.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
+        self.hint = Some(cut(&hint.into(), MAX_TEXT).into_owned());
         self
     }
 
@@ -220,23 +229,30 @@ impl Problem {
         self
     }
 
+    /// Names the faults that are why.
+    #[must_use]
+    pub fn with_faults(mut self, faults: impl Into<Faults>) -> Self {
+        let faults = faults.into();
+        self.error_count = (!faults.is_empty()).then(|| u32::try_from(faults.count()).unwrap_or(u32::MAX));
+        self.errors = faults.into_named();
+        self
+    }
+
     /// Creates a problem from faults of the arguments: `unknown_field` or `too_many_items` if all faults are of that
     /// kind, else `validation_failed`.
-    pub fn faults(errors: Vec<Fault>) -> Self {
-        let all = |code: &str| errors.iter().all(|f| f.code == code);
+    pub fn faults(faults: impl Into<Faults>) -> Self {
+        let faults = faults.into();
+        let all = |code: &str| faults.named().iter().all(|f| f.code == code);
         let code = match () {
             () if all("unknown_field") => Code::UnknownField,
             () if all("too_many_items") => Code::TooManyItems,
             () => Code::ValidationFailed,
         };
-        let detail = match errors.as_slice() {
+        let detail = match faults.named() {
             [one] => format!("{}: {}", one.pointer, one.detail),
-            many => format!("{} fields are not valid", many.len()),
+            _ => format!("{} fields are not valid", faults.count()),
         };
-        Self {
-            errors,
-            ..Self::new(code, detail)
-        }
+        Self::new(code, detail).with_faults(faults)
     }
 
     /// Creates a problem from one fault of one field.

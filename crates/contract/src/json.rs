@@ -3,11 +3,16 @@
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
+use crate::faults::cut;
+
 /// Maximum depth of nesting.
 pub const MAX_DEPTH: u32 = 32;
 
 /// Largest accepted magnitude of an integer: 2^53 - 1, the largest that every JSON parser keeps exact.
 pub const MAX_INTEGER: i64 = 9_007_199_254_740_991;
+
+/// Most bytes of a name that an error repeats.
+const MAX_NAME: usize = 200;
 
 /// Returns a text without the UTF-8 byte order mark that some programs write before it (RFC 8259, section 8.1).
 pub fn without_mark(bytes: &[u8]) -> &[u8] {
@@ -137,6 +142,7 @@ impl<'de> Visitor<'de> for Strict {
         while let Some(name) = members.next_key::<String>()? {
             checked(&name)?;
             if all.contains_key(&name) {
+                let name = cut(&name, MAX_NAME);
                 return Err(A::Error::custom(format_args!("member {name:?} occurs twice")));
             }
             let value = members.next_value_seed(inner)?;

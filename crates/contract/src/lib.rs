@@ -22,6 +22,7 @@ pub mod engine_status;
 pub mod error;
 pub mod events;
 pub mod faqs;
+mod faults;
 pub mod ids;
 pub mod instant;
 pub mod integrations;
@@ -58,6 +59,7 @@ mod words;
 
 pub use clock::Clock;
 pub use error::{Code, Fault, Problem};
+pub use faults::{Faults, MAX_FAULTS};
 pub use instant::Instant;
 pub use list::List;
 pub use operation::{Answer, Effect, Head, Meta, Method, Operation, Reach, Scope};

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use schemars::Schema;
 use serde_json::{Map, Value};
 
-use crate::error::Fault;
+use crate::Faults;
 
 /// Marks a member that `null` clears ([`crate::Patch`]); every other optional member that is `null` counts as absent, except
 /// in a [`MERGES`].
@@ -126,9 +126,9 @@ impl Shape {
         })
     }
 
-    /// Returns the faults of a value, at most 100. Pointers are relative to the value.
-    pub fn faults(&self, value: &Value) -> Vec<Fault> {
-        let mut faults = Vec::new();
+    /// Returns the faults of a value. Pointers are relative to the value.
+    pub fn faults(&self, value: &Value) -> Faults {
+        let mut faults = Faults::default();
         check::node(&self.root, value, &mut String::new(), &mut faults);
         faults
     }

@@ -218,7 +218,7 @@ impl Provider {
         if faults.is_empty() {
             return Ok(());
         }
-        let all = faults.into_iter().flat_map(|f| f.errors).collect();
+        let all: Vec<_> = faults.into_iter().flat_map(|f| f.errors).collect();
         Err(Box::new(Problem::faults(all)))
     }
 

@@ -2,7 +2,7 @@
 
 use searchwright_contract::ids::CredentialId;
 use std::sync::{
-    Arc,
+    Arc, OnceLock,
     atomic::{AtomicBool, Ordering},
 };
 
@@ -16,7 +16,11 @@ use uuid::Uuid;
 
 use crate::{
     Settings,
-    http::{bearer::Gate, body::Intake, concurrency::Concurrency, rate_limit::Limiter},
+    http::{
+        bearer::Gate, body::Intake, concurrency::Concurrency, kept::KeptDocument, memory::MemoryPool,
+        rate_limit::Limiter,
+    },
+    listen::Connections,
     metrics::Metrics,
 };
 
@@ -37,6 +41,10 @@ pub struct App {
     pub concurrency: Concurrency<CredentialId>,
     /// Bodies on their way in.
     pub intake: Intake,
+    /// Connections at all doors.
+    pub connections: Arc<Connections>,
+    /// Memory for answers on their way out.
+    pub answers: Arc<MemoryPool>,
     /// Quotas by owner and kind.
     pub limiter: Limiter<(Uuid, char)>,
     /// Issuer and protected resources.
@@ -52,7 +60,9 @@ pub struct App {
     /// Counters.
     pub metrics: Metrics,
     /// The OpenAPI document, made when first asked for.
-    pub openapi: std::sync::OnceLock<bytes::Bytes>,
+    pub openapi: OnceLock<KeptDocument>,
+    /// The same as pages.
+    pub docs: OnceLock<KeptDocument>,
     pub(crate) stopping: AtomicBool,
 }
 
@@ -73,6 +83,15 @@ impl App {
             turns: Arc::new(Semaphore::new(settings.limits.concurrent)),
             concurrency: Concurrency::default(),
             intake: Intake::new(&settings.limits),
+            connections: Arc::new(Connections::new(
+                settings.limits.connections,
+                settings.limits.connections_per_address,
+                settings.database_connections,
+            )),
+            answers: Arc::new(MemoryPool::new(
+                settings.limits.answer_bytes,
+                settings.limits.answer_bytes_per_credential,
+            )),
             limiter: Limiter::default(),
             resources: resources(&settings),
             oauth_clients: Limiter::default(),
@@ -80,7 +99,8 @@ impl App {
             user_codes: Limiter::default(),
             strangers: Limiter::default(),
             metrics: Metrics::default(),
-            openapi: std::sync::OnceLock::new(),
+            openapi: OnceLock::new(),
+            docs: OnceLock::new(),
             stopping: AtomicBool::new(false),
             settings,
             people,

@@ -1,56 +1,105 @@
-//! Listeners: HTTP/1.1 and HTTP/2 in the clear, with limits on time and headers, and an end in order.
+//! Listeners: HTTP/1.1 and HTTP/2 in the clear, with limits on connections, time and headers, and an end in order.
+
+mod connections;
+mod exchange;
+mod host;
+pub mod line;
+mod streams;
 
 use std::{
-    convert::Infallible,
+    fmt::Display,
     future::Future,
     net::{IpAddr, SocketAddr},
-    pin::{Pin, pin},
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
-    task::{Context, Poll},
+    pin::pin,
+    sync::Arc,
     time::Duration,
 };
 
 use axum::{Router, body::Body};
-use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Request, Response, Version, header};
-use http_body_util::{BodyExt as _, Limited};
-use hyper::body::{Body as _, Frame, Incoming, SizeHint};
+pub use connections::Connections;
+use http::{HeaderMap, Request, Response};
+use hyper::body::Incoming;
 use hyper_util::{
-    rt::{TokioExecutor, TokioIo, TokioTimer},
-    server::{conn::auto::Builder, graceful::GracefulShutdown},
+    rt::{TokioIo, TokioTimer},
+    server::{conn::auto::Builder, graceful::GracefulConnection},
 };
 use ipnet::IpNet;
-use tokio::net::TcpListener;
-use tokio_util::sync::CancellationToken;
-use tower_service::Service as _;
+pub use line::Patience;
+use searchwright_contract::Problem;
+use tokio::{
+    net::{TcpListener, TcpSocket, TcpStream},
+    time::{Instant, sleep_until},
+};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use self::{
+    connections::ConnectionPlace,
+    exchange::Exchange,
+    line::{Life, Line, Spare, Verdict, read_on, refuse_late},
+    streams::StreamExecutor,
+};
+use crate::http::memory::MemoryPool;
 
 /// Largest head of a request in bytes that is read, request line and headers together. A smaller head that is still too
 /// large is refused with a problem; a larger one gets a 431 without a body.
 const HEAD: usize = 64 * 1024;
 /// Most header fields that are read.
 const FIELDS: usize = 200;
-/// Bytes of a body that are read to keep the connection, though the answer does not need them.
-const READ_ON: u64 = 64 * 1024;
-/// Maximum time for that.
-const READ_ON_TIME: Duration = Duration::from_secs(1);
+/// Streams of a connection at the same time.
+const STREAMS: u32 = 128;
+/// Streams that a client may reset before they were begun, and that it may have reset by faults, until its connection ends.
+const RESETS: usize = 20;
+const FAULTY_RESETS: usize = 128;
+/// Bytes that a stream of HTTP/2 takes over from its answer before they are sent.
+const STREAM_BUFFER: usize = 64 * 1024;
+/// Bytes that the system keeps of an answer that is not read. Left to itself it keeps megabytes.
+const SEND_BUFFER: u32 = 256 * 1024;
+/// Connections that wait to be accepted.
+const BACKLOG: u32 = 1024;
 /// Maximum time for running requests to end after the listener was stopped.
 const GRACE: Duration = Duration::from_secs(25);
+
+/// Rules for every connection of a listener.
+#[derive(Clone)]
+pub struct Rules {
+    /// Times for which it waits for the other side.
+    pub patience: Patience,
+    /// Reverse proxies whose `X-Forwarded-For` counts.
+    pub proxies: Arc<[IpNet]>,
+    /// Places for connections.
+    pub connections: Arc<Connections>,
+    /// Memory for answers.
+    pub answers: Arc<MemoryPool>,
+    /// Makes the answer of a refusal.
+    pub refusal: Arc<dyn Fn(Problem) -> Response<Body> + Send + Sync>,
+}
 
 /// The address a request came from, in its extensions.
 #[derive(Clone, Copy, Debug)]
 pub struct Peer(pub IpAddr);
 
+fn is_proxy(address: IpAddr, proxies: &[IpNet]) -> bool {
+    let address = address.to_canonical();
+    proxies.iter().any(|network| network.contains(&address))
+}
+
+/// Returns the address, or for IPv6 the /64 that a subscriber usually holds.
+pub(crate) fn network(peer: IpAddr) -> IpAddr {
+    match peer {
+        IpAddr::V4(_) => peer,
+        IpAddr::V6(v6) => {
+            let mut segments = v6.segments();
+            segments[4..].fill(0);
+            IpAddr::from(segments)
+        }
+    }
+}
+
 /// Returns the address of the client: the last in `X-Forwarded-For` that is not a trusted proxy. What stands before it, the client
 /// may have written itself.
 fn client_address(peer: IpAddr, headers: &HeaderMap, proxies: &[IpNet]) -> IpAddr {
-    let is_proxy = |address: IpAddr| {
-        let address = address.to_canonical();
-        proxies.iter().any(|network| network.contains(&address))
-    };
-    if proxies.is_empty() || !is_proxy(peer) {
+    let is_proxy = |address: IpAddr| is_proxy(address, proxies);
+    if !is_proxy(peer) {
         return peer;
     }
     let hops: Vec<&str> = headers
@@ -80,115 +129,56 @@ fn hop_address(hop: &str) -> Option<IpAddr> {
     address.or_else(|| Some(hop.parse::<SocketAddr>().ok()?.ip()))
 }
 
-/// Body of a request that its handler dropped before the end.
-#[derive(Clone, Default)]
-struct Unread(Arc<Mutex<Option<Incoming>>>);
-
-impl Unread {
-    fn take(&self) -> Option<Incoming> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-}
-
-/// Body of a request that comes back to the listener if its handler drops it before the end.
-struct Lent {
-    body: Option<Incoming>,
-    unread: Unread,
-}
-
-impl Lent {
-    fn new(body: Incoming, unread: &Unread) -> Self {
-        Self {
-            body: Some(body),
-            unread: unread.clone(),
-        }
-    }
-}
-
-impl hyper::body::Body for Lent {
-    type Data = Bytes;
-    type Error = hyper::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
-        match &mut self.body {
-            Some(body) => Pin::new(body).poll_frame(context),
-            None => Poll::Ready(None),
-        }
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.as_ref().is_none_or(Incoming::is_end_stream)
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.as_ref().map(Incoming::size_hint).unwrap_or_default()
-    }
-}
-
-impl Drop for Lent {
-    fn drop(&mut self) {
-        if let Some(body) = self.body.take().filter(|body| !body.is_end_stream()) {
-            *self.unread.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(body);
-        }
-    }
-}
-
-/// Returns whether a body of this length is read to its end though nobody needs it. One that the client sends only when it is
-/// asked for is not.
-fn is_small(headers: &HeaderMap) -> bool {
-    let length = headers.get(header::CONTENT_LENGTH);
-    let length = length.and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
-    length.is_some_and(|length| length <= READ_ON) && !headers.contains_key(header::EXPECT)
-}
-
-/// Reads a body to its end. Returns `false` if it does not end soon.
-async fn read_on(body: Incoming) -> bool {
-    let mut body = Limited::new(body, READ_ON as usize);
-    let whole = async {
-        while let Some(frame) = body.frame().await {
-            if frame.is_err() {
-                return false;
-            }
-        }
-        true
-    };
-    tokio::time::timeout(READ_ON_TIME, whole).await.unwrap_or(false)
-}
-
 /// Binds, with the address in the error.
 pub async fn bind(address: SocketAddr, name: &str) -> std::io::Result<TcpListener> {
-    TcpListener::bind(address)
-        .await
-        .map_err(|e| std::io::Error::new(e.kind(), format!("{name} {address}: {e}")))
+    listen(address).map_err(|e| std::io::Error::new(e.kind(), format!("{name} {address}: {e}")))
 }
 
-/// Serves until `stop`, then lets requests under way end. Within `headers` of its begin a connection has to
-/// have made its first request; as long it may stay idle between two, or take for the headers of the next.
-pub fn serve(
-    listener: TcpListener,
-    router: Router,
-    headers: Duration,
-    proxies: Arc<[IpNet]>,
-    stop: CancellationToken,
-) -> impl Future<Output = ()> + Send {
-    let mut builder = Builder::new(TokioExecutor::new());
+fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = if address.is_ipv4() {
+        TcpSocket::new_v4()?
+    } else {
+        TcpSocket::new_v6()?
+    };
+    // On Windows this would let another program take the address.
+    #[cfg(not(windows))]
+    socket.set_reuseaddr(true)?;
+    socket.set_send_buffer_size(SEND_BUFFER)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
+
+fn builder(patience: Patience) -> Builder<StreamExecutor> {
+    let mut builder = Builder::new(StreamExecutor::new(patience.write));
     builder
         .http1()
         .timer(TokioTimer::new())
-        .header_read_timeout(headers)
+        // the time is kept here, where a connection that is idle is told from headers that do not come to an end
+        .header_read_timeout(None)
         .max_headers(FIELDS)
         .max_buf_size(HEAD);
     builder
         .http2()
         .timer(TokioTimer::new())
-        .max_concurrent_streams(128)
+        .max_concurrent_streams(STREAMS)
+        .max_pending_accept_reset_streams(RESETS)
+        .max_local_error_reset_streams(FAULTY_RESETS)
         .max_header_list_size(HEAD as u32)
+        .max_send_buf_size(STREAM_BUFFER)
         .keep_alive_interval(Some(Duration::from_secs(30)));
+    builder
+}
+
+/// Serves until `stop`, then lets requests under way end.
+pub fn serve(
+    listener: TcpListener,
+    router: Router,
+    rules: Rules,
+    stop: CancellationToken,
+) -> impl Future<Output = ()> + Send {
+    let builder = builder(rules.patience);
     async move {
-        let graceful = GracefulShutdown::new();
+        let open = TaskTracker::new();
         loop {
             let accepted = tokio::select! {
                 () = stop.cancelled() => break,
@@ -203,67 +193,138 @@ pub fn serve(
                     continue;
                 }
             };
-            let _ = stream.set_nodelay(true);
-            let (router, proxies) = (router.clone(), proxies.clone());
-            let begun = Arc::new(AtomicBool::new(false));
-            let begins = begun.clone();
-            let service = hyper::service::service_fn(move |request: Request<Incoming>| {
-                begins.store(true, Ordering::Release);
-                let mut router = router.clone();
-                let peer = client_address(address.ip(), request.headers(), &proxies);
-                async move {
-                    let unread = Unread::default();
-                    let is_small = is_small(request.headers());
-                    // A connection of HTTP/2 goes on after a stream that nobody read.
-                    let may_cut = request.version() < Version::HTTP_2;
-                    let chunked = request.headers().contains_key(header::TRANSFER_ENCODING);
-                    let mut request = request.map(|body| Body::new(Lent::new(body, &unread)));
-                    request.extensions_mut().insert(Peer(peer));
-                    let mut answer: Result<Response<Body>, Infallible> = router.call(request).await;
-                    let is_cut = match unread.take() {
-                        Some(body) => !is_small || !read_on(body).await,
-                        None => false,
+            let life = Arc::new(Life::new());
+            let ip = address.ip().to_canonical();
+            let own = (!is_proxy(ip, &rules.proxies)).then(|| network(ip));
+            match rules.connections.admit(own, &life) {
+                Some(place) => {
+                    let (router, rules) = (router.clone(), rules.clone());
+                    let connection = Connection {
+                        stream,
+                        peer: address.ip(),
+                        life,
+                        place,
                     };
-                    if let (true, Ok(answer)) = (chunked || (is_cut && may_cut), &mut answer) {
-                        // A chunked body may have carried a Content-Length too, which somebody before us may have believed:
-                        // what follows on the connection could be anyone's (RFC 9112, 6.1). After a body that nobody
-                        // reads, the connection ends, and a client that is not told would lose its next request (9.6).
-                        answer
-                            .headers_mut()
-                            .insert(header::CONNECTION, HeaderValue::from_static("close"));
-                    }
-                    answer
+                    open.spawn(connection.serve(builder.clone(), router, rules, stop.clone()));
                 }
-            });
-            let connection = graceful.watch(
-                builder
-                    .serve_connection(TokioIo::new(stream), service)
-                    .into_owned(),
-            );
-            tokio::spawn(async move {
-                let mut connection = pin!(connection);
-                // hyper bounds the headers once it knows the version of HTTP; this bounds the time before, and
-                // what comes before the first request of HTTP/2.
-                let ended = match tokio::time::timeout(headers, &mut connection).await {
-                    Ok(ended) => ended,
-                    Err(_) if !begun.load(Ordering::Acquire) => return,
-                    Err(_) => connection.await,
-                };
-                if let Err(error) = ended {
-                    tracing::trace!(%error, "connection ended");
-                }
-            });
+                None => tracing::debug!(%address, "too many connections: a new one was closed"),
+            }
         }
         // Refused, a client goes elsewhere; in the queue of a listener that nobody asks, it would wait.
         drop(listener);
-        if tokio::time::timeout(GRACE, graceful.shutdown()).await.is_err() {
+        open.close();
+        if tokio::time::timeout(GRACE, open.wait()).await.is_err() {
             tracing::warn!("some requests were cut off at shutdown");
+        }
+    }
+}
+
+/// A connection that was accepted.
+struct Connection {
+    stream: TcpStream,
+    peer: IpAddr,
+    life: Arc<Life>,
+    place: ConnectionPlace,
+}
+
+/// Ways in which a connection comes to its end.
+enum End {
+    Ended,
+    Late,
+    Cut,
+}
+
+impl Connection {
+    async fn serve(
+        self,
+        builder: Builder<StreamExecutor>,
+        router: Router,
+        rules: Rules,
+        stop: CancellationToken,
+    ) {
+        let _ = self.stream.set_nodelay(true);
+        let patience = rules.patience;
+        let (line, left) = Line::new(self.stream, self.life.clone(), patience.write);
+        let (life, peer) = (self.life.clone(), self.peer);
+        let service = hyper::service::service_fn(move |request: Request<Incoming>| {
+            let exchange = Exchange {
+                router: router.clone(),
+                rules: rules.clone(),
+                life: life.clone(),
+                peer: client_address(peer, request.headers(), &rules.proxies),
+            };
+            let active = life.begin(request.version());
+            exchange.carry_out(request, active)
+        });
+        let connection = builder.serve_connection(TokioIo::new(line), service).into_owned();
+        match attend(connection, &self.life, &self.place, patience, &stop).await {
+            End::Ended if self.life.is_read_on() => read_on(&left).await,
+            End::Late => refuse_late(&left),
+            End::Ended | End::Cut => {}
+        }
+    }
+}
+
+/// Drives a connection to its end, which is also that of the other side's patience or ours.
+async fn attend<C>(
+    connection: C,
+    life: &Life,
+    place: &ConnectionPlace,
+    patience: Patience,
+    stop: &CancellationToken,
+) -> End
+where
+    C: GracefulConnection<Error: Display>,
+{
+    let mut connection = pin!(connection);
+    let (mut is_stopping, mut makes_room, mut cut_at) = (false, false, None);
+    loop {
+        let now = Instant::now();
+        let wakes = match cut_at {
+            Some(at) if now >= at => return End::Cut,
+            Some(at) => at,
+            None => match life.verdict(patience, now) {
+                Verdict::Stays(until) => until,
+                Verdict::Late if life.is_http_2() => return End::Cut,
+                Verdict::Late => return End::Late,
+                Verdict::Idle => {
+                    connection.as_mut().graceful_shutdown();
+                    cut_at = Some(now + life.farewell());
+                    continue;
+                }
+            },
+        };
+        tokio::select! {
+            biased;
+            ended = connection.as_mut() => {
+                if let Err(error) = ended {
+                    tracing::trace!(%error, "connection ended");
+                }
+                return End::Ended;
+            }
+            () = place.ends.cancelled(), if !makes_room => {
+                makes_room = true;
+                connection.as_mut().graceful_shutdown();
+                // A request that has come meanwhile is still answered.
+                let now = Instant::now();
+                cut_at = life.spare(now).map(|(why, _)| match why {
+                    Spare::Stuck => now,
+                    Spare::Idle | Spare::Fresh => now + life.farewell(),
+                });
+            }
+            () = stop.cancelled(), if !is_stopping => {
+                is_stopping = true;
+                connection.as_mut().graceful_shutdown();
+            }
+            () = sleep_until(wakes) => {}
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use http::HeaderValue;
+
     use super::*;
 
     #[test]

@@ -25,6 +25,7 @@ pub struct Metrics {
     requests: Family<Call, Counter<u64, AtomicU64>>,
     seconds: Histogram,
     ready: Gauge<i64, AtomicI64>,
+    connections: Gauge<i64, AtomicI64>,
 }
 
 impl Default for Metrics {
@@ -41,12 +42,19 @@ impl Default for Metrics {
             requests.clone(),
         );
         registry.register("request_seconds", "Time to carry out a call", seconds.clone());
+        let connections = Gauge::<i64, AtomicI64>::default();
+        registry.register(
+            "connections",
+            "Open connections at all doors",
+            connections.clone(),
+        );
         registry.register("ready", "1 while the process may be given work", ready.clone());
         Self {
             registry,
             requests,
             seconds,
             ready,
+            connections,
         }
     }
 }
@@ -61,6 +69,11 @@ impl Metrics {
     /// Notes whether the process is ready.
     pub fn set_ready(&self, ready: bool) {
         self.ready.set(ready.into());
+    }
+
+    /// Notes how many connections are open.
+    pub fn set_connections(&self, count: usize) {
+        self.connections.set(i64::try_from(count).unwrap_or(i64::MAX));
     }
 
     /// Everything, in the text format.

@@ -6,10 +6,21 @@ use axum::{Router, body::Body, extract::State};
 use http::{HeaderValue, Request, Response, StatusCode, header};
 use tokio_util::sync::CancellationToken;
 
-use crate::{listen, open::OpenError};
+use crate::{
+    http::memory::MemoryPool,
+    listen::{self, Connections, Patience, Rules},
+    open::OpenError,
+};
 
-/// Longest the headers of a request may take to arrive.
-const HEADERS: Duration = Duration::from_secs(10);
+const PATIENCE: Patience = Patience {
+    headers: Duration::from_secs(10),
+    idle: Duration::from_secs(75),
+    write: Duration::from_secs(30),
+};
+/// Most connections.
+const CONNECTIONS: usize = 128;
+/// Most bytes of answers under way.
+const ANSWER_BYTES: usize = 16 << 20;
 const STYLE: &str = "body{font:16px system-ui;max-width:40rem;margin:2rem auto}nav a{margin-right:1rem}";
 
 /// Begins to serve the sample on a free port of loopback; its address.
@@ -22,7 +33,18 @@ pub async fn start(stop: CancellationToken) -> Result<SocketAddr, OpenError> {
     let router = Router::new()
         .fallback(page)
         .with_state(format!("http://{address}"));
-    tokio::spawn(listen::serve(listener, router, HEADERS, Arc::from([]), stop));
+    let rules = Rules {
+        patience: PATIENCE,
+        proxies: Arc::from([]),
+        connections: Arc::new(Connections::new(CONNECTIONS, CONNECTIONS, 0)),
+        answers: Arc::new(MemoryPool::new(ANSWER_BYTES, ANSWER_BYTES)),
+        refusal: Arc::new(|problem| {
+            let mut response = Response::new(Body::from(problem.detail));
+            *response.status_mut() = StatusCode::from_u16(problem.status).unwrap_or_default();
+            response
+        }),
+    };
+    tokio::spawn(listen::serve(listener, router, rules, stop));
     Ok(address)
 }
 

@@ -21,8 +21,9 @@ use crate::{
     Settings,
     app::App,
     config::is_on_loopback,
-    http::{router, without_tls},
-    listen, mcp,
+    http::{answer, bearer::Door, router, without_tls},
+    listen::{self, Rules},
+    mcp,
     open::{self, Installation, OpenError},
 };
 
@@ -124,16 +125,8 @@ pub async fn start_with(mut settings: Settings, clock: Clock) -> Result<Server, 
     let proxies: Arc<[IpNet]> = settings.proxies()?.into();
     let app = Arc::new(App::new(settings, people, engine.clone()));
     let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
-    let headers = Duration::from_millis(app.settings.limits.headers_ms);
-    let open = |listener, router| {
-        tasks.spawn(listen::serve(
-            listener,
-            router,
-            headers,
-            proxies.clone(),
-            stop.clone(),
-        ))
-    };
+    let rules = rules(&app, proxies);
+    let open = |listener, router| tasks.spawn(listen::serve(listener, router, rules.clone(), stop.clone()));
     open(api, router(app.clone()));
     let tools = if app.settings.is_insecure() {
         without_tls(app.clone())
@@ -174,6 +167,20 @@ impl Server {
         self.tasks.wait().await;
         self.app.gate.flush().await;
         self.app.engine.db.close().await;
+    }
+}
+
+/// Rules that hold at all doors together.
+fn rules(app: &Arc<App>, proxies: Arc<[IpNet]>) -> Rules {
+    let refuses = app.clone();
+    Rules {
+        patience: app.settings.limits.patience(),
+        proxies,
+        connections: app.connections.clone(),
+        answers: app.answers.clone(),
+        refusal: Arc::new(move |problem| {
+            answer::problem(&refuses, &refuses.request_id(), Door::Api, "", problem, None)
+        }),
     }
 }
 
@@ -240,6 +247,7 @@ fn metrics_router(app: Arc<App>) -> axum::Router {
         "/metrics",
         axum::routing::get(move || async move {
             app.metrics.set_ready(app.ready().await.is_ok());
+            app.metrics.set_connections(app.connections.count());
             (
                 [(
                     http::header::CONTENT_TYPE,

@@ -36,7 +36,7 @@ pub fn run(data: &[u8]) {
     let again = parse(&written).expect("it is read again");
     assert!(alike(&again, &value), "{again} and {value}");
     let endpoint = &ENDPOINTS[usize::from(*first) % ENDPOINTS.len()];
-    for fault in endpoint.shape.faults(&value) {
+    for fault in endpoint.shape.faults(&value).named() {
         assert!(
             fault.pointer.is_empty() || fault.pointer.starts_with('/'),
             "{fault:?}"

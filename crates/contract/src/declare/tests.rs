@@ -190,6 +190,7 @@ fn its_schema_is_enforced_to_the_depth_of_its_objects() {
     let faults = |value: Value| -> Vec<(String, String)> {
         shape
             .faults(&value)
+            .into_named()
             .into_iter()
             .map(|f| (f.pointer, f.code))
             .collect()

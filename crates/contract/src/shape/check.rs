@@ -5,10 +5,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::{Format, Node};
-use crate::{Fault, Instant, instant::NotAnInstant};
-
-/// Faults reported per request; a client that has 100 of them reads the first ones anyway.
-const MAX_FAULTS: usize = 100;
+use crate::{Faults, Instant, instant::NotAnInstant};
 
 /// Members of answers that no caller sets; a record that was read and sent back contains them.
 const READ_ONLY: &[&str] = &[
@@ -21,17 +18,8 @@ const READ_ONLY: &[&str] = &[
 ];
 
 /// Adds the faults of a value, whose pointer is `at`.
-pub(super) fn node(wanted: &Node, value: &Value, at: &mut String, faults: &mut Vec<Fault>) {
-    if faults.len() >= MAX_FAULTS {
-        return;
-    }
-    let mut fault = |code: &str, detail: String| {
-        faults.push(Fault {
-            pointer: at.clone(),
-            code: code.to_owned(),
-            detail,
-        });
-    };
+pub(super) fn node(wanted: &Node, value: &Value, at: &mut String, faults: &mut Faults) {
+    let mut fault = |code: &str, detail: &dyn Fn() -> String| faults.add(at, code, detail);
     match (wanted, value) {
         (Node::Any, _) | (Node::Flag, Value::Bool(_)) | (Node::Nullable(_), Value::Null) => {}
         (Node::Nullable(inner), _) => node(inner, value, at, faults),
@@ -52,7 +40,9 @@ pub(super) fn node(wanted: &Node, value: &Value, at: &mut String, faults: &mut V
             Value::Object(object),
         ) => {
             for name in required.iter().filter(|name| !object.contains_key(*name)) {
-                with(at, name, |at| faults.push(missing(at)));
+                with(at, name, |at| {
+                    faults.add(at, "required", || "is required".to_owned())
+                });
             }
             for (name, value) in object {
                 with(at, name, |at| match (members.get(name), rest) {
@@ -60,26 +50,25 @@ pub(super) fn node(wanted: &Node, value: &Value, at: &mut String, faults: &mut V
                     (Some(member), _) => node(member, value, at, faults),
                     (None, Some(rest)) => node(rest, value, at, faults),
                     (None, None) if *answered && READ_ONLY.contains(&name.as_str()) => {
-                        faults.push(read_only(at));
+                        let detail = || "is set by the server; leave it out".to_owned();
+                        faults.add(at, "read_only", detail);
                     }
-                    (None, None) if *closed => faults.push(unknown(at, members)),
+                    (None, None) if *closed => faults.add(at, "unknown_field", || unknown(members)),
                     (None, None) => {}
                 });
             }
         }
         (Node::Array { items, min, max }, Value::Array(all)) => {
             if all.len() > *max {
-                fault(
-                    "too_many_items",
-                    format!("has {} items, at most {max} are accepted", all.len()),
-                );
+                fault("too_many_items", &|| {
+                    format!("has {} items, at most {max} are accepted", all.len())
+                });
                 return;
             }
             if all.len() < *min {
-                fault(
-                    "too_few_items",
-                    format!("has {} items, at least {min} are needed", all.len()),
-                );
+                fault("too_few_items", &|| {
+                    format!("has {} items, at least {min} are needed", all.len())
+                });
             }
             for (index, item) in all.iter().enumerate() {
                 with(at, &index.to_string(), |at| node(items, item, at, faults));
@@ -97,40 +86,36 @@ pub(super) fn node(wanted: &Node, value: &Value, at: &mut String, faults: &mut V
             // A scalar value is at most 4 bytes: most texts need no count.
             let length = || text.chars().count();
             if text.len() > *max && length() > *max {
-                fault(
-                    "too_long",
-                    format!("has {} characters, at most {max} are accepted", length()),
-                );
+                fault("too_long", &|| {
+                    format!("has {} characters, at most {max} are accepted", length())
+                });
             } else if text.len() < min.saturating_mul(4) && length() < *min {
-                fault(
-                    "too_short",
-                    format!("has {} characters, at least {min} are needed", length()),
-                );
+                fault("too_short", &|| {
+                    format!("has {} characters, at least {min} are needed", length())
+                });
             } else if !words.is_empty() && !words.contains(text) {
-                fault("unknown_value", format!("is not one of {}", words.join(", ")));
+                fault("unknown_value", &|| format!("is not one of {}", words.join(", ")));
             } else if *format == Format::Uuid && uuid::Uuid::try_parse(text).is_err() {
-                fault("not_a_uuid", "is not a UUID".to_owned());
+                fault("not_a_uuid", &|| "is not a UUID".to_owned());
             } else if *format == Format::Instant && Instant::from_text(text).is_err() {
-                fault("not_an_instant", NotAnInstant.to_string());
+                fault("not_an_instant", &|| NotAnInstant.to_string());
             }
         }
         (Node::Integer { min, max }, Value::Number(number)) => match number.as_i64() {
             Some(n) if (*min..=*max).contains(&n) => {}
-            Some(n) => fault("out_of_range", format!("is {n}, must be {min} to {max}")),
-            None => fault("wrong_type", "is not an integer".to_owned()),
+            Some(n) => fault("out_of_range", &|| format!("is {n}, must be {min} to {max}")),
+            None => fault("wrong_type", &|| "is not an integer".to_owned()),
         },
         (Node::Number { min, max }, Value::Number(number)) => match number.as_f64() {
             Some(n) if n >= *min && n <= *max => {}
-            _ => fault("out_of_range", format!("is {number}, must be {min} to {max}")),
+            _ => fault("out_of_range", &|| format!("is {number}, must be {min} to {max}")),
         },
-        (_, Value::Null) => fault(
-            "null_not_allowed",
-            "cannot be null; leave it out instead".to_owned(),
-        ),
-        _ => fault(
-            "wrong_type",
-            format!("is {}, must be {}", kind(value), expected(wanted)),
-        ),
+        (_, Value::Null) => fault("null_not_allowed", &|| {
+            "cannot be null; leave it out instead".to_owned()
+        }),
+        _ => fault("wrong_type", &|| {
+            format!("is {}, must be {}", kind(value), expected(wanted))
+        }),
     }
 }
 
@@ -142,36 +127,19 @@ pub(super) fn is_absent(member: &Node, name: &str, value: &Value, required: &[St
 fn with(at: &mut String, name: &str, run: impl FnOnce(&mut String)) {
     let length = at.len();
     at.push('/');
-    at.push_str(&name.replace('~', "~0").replace('/', "~1"));
+    if name.contains(['~', '/']) {
+        at.push_str(&name.replace('~', "~0").replace('/', "~1"));
+    } else {
+        at.push_str(name);
+    }
     run(at);
     at.truncate(length);
 }
 
-fn missing(at: &str) -> Fault {
-    Fault {
-        pointer: at.to_owned(),
-        code: "required".to_owned(),
-        detail: "is required".to_owned(),
-    }
-}
-
-fn read_only(at: &str) -> Fault {
-    Fault {
-        pointer: at.to_owned(),
-        code: "read_only".to_owned(),
-        detail: "is set by the server; leave it out".to_owned(),
-    }
-}
-
-fn unknown(at: &str, members: &HashMap<String, Node>) -> Fault {
+fn unknown(members: &HashMap<String, Node>) -> String {
     let mut known: Vec<&str> = members.keys().map(String::as_str).collect();
     known.sort_unstable();
-    let detail = format!("is unknown; known fields are {}", known.join(", "));
-    Fault {
-        pointer: at.to_owned(),
-        code: "unknown_field".to_owned(),
-        detail,
-    }
+    format!("is unknown; known fields are {}", known.join(", "))
 }
 
 fn kind(value: &Value) -> &'static str {

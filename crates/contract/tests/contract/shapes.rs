@@ -37,6 +37,7 @@ fn faults<O: Operation>(value: Value) -> Vec<(String, String)> {
     let shape = Shape::compile(&input_schema::<O>()).unwrap_or_else(|e| panic!("{e}"));
     shape
         .faults(&value)
+        .into_named()
         .into_iter()
         .map(|Fault { pointer, code, .. }| (pointer, code))
         .collect()

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use searchwright_contract::{
-    Code, Fault, List, Operation, Problem, Scope,
+    Code, Fault, Faults, List, MAX_FAULTS, Operation, Problem, Scope,
     brand::{Added, AddedItem, Item, OnDuplicate, Outcome},
     ids::ItemId,
     products::Product,
@@ -26,12 +26,9 @@ use crate::{
 
 /// Items a project may have of each resource.
 const MAX_ITEMS: u64 = 2_000;
-/// Faults named per request, as of its shape.
-const MAX_FAULTS: usize = 100;
 
 /// Fails if there are faults.
-pub(super) fn refuse(mut faults: Vec<Fault>) -> Result<()> {
-    faults.truncate(MAX_FAULTS);
+pub(super) fn refuse(faults: Vec<Fault>) -> Result<()> {
     if faults.is_empty() {
         Ok(())
     } else {
@@ -199,28 +196,24 @@ pub(super) async fn create_from<T: Record>(
 /// `409 already_exists` with a pointer per item, and the ids of those that were there before the request.
 fn already_there(duplicates: Vec<(String, ItemId)>, fresh: &[ItemId]) -> Problem {
     let mut existing = Vec::new();
-    let mut errors = Vec::new();
-    for (pointer, id) in duplicates.into_iter().take(MAX_FAULTS) {
+    let mut faults = Faults::default();
+    for (pointer, id) in duplicates {
         let detail = match fresh.iter().position(|f| *f == id) {
             Some(_) => "is the same as that of an earlier item".to_owned(),
             None => {
-                existing.push(serde_json::json!({ "pointer": pointer, "existingId": id }));
+                if existing.len() < MAX_FAULTS {
+                    existing.push(serde_json::json!({ "pointer": pointer, "existingId": id }));
+                }
                 format!("is already used by {id}")
             }
         };
-        errors.push(Fault {
-            pointer,
-            code: "already_exists".to_owned(),
-            detail,
-        });
+        faults.add(&pointer, "already_exists", || detail);
     }
-    let detail = format!("{} items already exist", errors.len());
-    Problem {
-        errors,
-        ..Problem::new(Code::AlreadyExists, detail)
-    }
-    .hint("leave these items out, change the existing ones, or send onDuplicate: skip")
-    .with("existing", existing)
+    let detail = format!("{} items already exist", faults.count());
+    Problem::new(Code::AlreadyExists, detail)
+        .with_faults(faults)
+        .hint("leave these items out, change the existing ones, or send onDuplicate: skip")
+        .with("existing", existing)
 }
 
 pub(super) async fn update<T: Record>(

@@ -5,7 +5,7 @@ pub(super) mod record;
 mod revisions;
 
 use searchwright_contract::{
-    Code, List, Patch, Problem, Scope,
+    Code, Fault, List, Patch, Problem, Scope,
     events::EventType,
     ids::{KeywordId, PostId},
     posts::{CreatePost, GetPost, ListPosts, Post, PostOrigin, PostStatus, PostSummary, UpdatePost},
@@ -84,15 +84,15 @@ fn accept_claims(record: &mut PostRecord, claims: &[String]) -> Result<()> {
 async fn refuse_taken(call: &Call, tx: &mut Tx, slug: &str, own: PostId) -> Result<()> {
     match posts::find_by_slug(tx, call.scope()?, slug).await? {
         Some(existing) if existing != own => {
-            let mut problem = Problem::new(Code::AlreadyExists, "another post has this slug")
+            let fault = Fault {
+                pointer: "/slug".to_owned(),
+                code: "already_exists".to_owned(),
+                detail: format!("is already used by {existing}"),
+            };
+            let problem = Problem::new(Code::AlreadyExists, "another post has this slug")
                 .hint("choose another slug, or leave it out when creating a post")
-                .with("existingId", existing);
-            problem.errors = Problem::fault(
-                "/slug",
-                "already_exists",
-                format!("is already used by {existing}"),
-            )
-            .errors;
+                .with("existingId", existing)
+                .with_faults(vec![fault]);
             Err(problem.into())
         }
         _ => Ok(()),

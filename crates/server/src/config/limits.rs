@@ -1,8 +1,10 @@
 //! Limits of callers: requests, concurrency, time and memory.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
-use crate::http::rate_limit::Quota;
+use crate::{http::rate_limit::Quota, listen::Patience};
 
 /// Most of `minutes_between_audits`: a week.
 const MAX_MINUTES_BETWEEN_AUDITS: u32 = 7 * 24 * 60;
@@ -29,19 +31,40 @@ pub struct Limits {
     pub concurrent_per_credential: usize,
     /// Milliseconds until the headers of a request have to be there.
     pub headers_ms: u64,
+    /// Milliseconds that a connection may be idle between two requests.
+    pub idle_ms: u64,
     /// Milliseconds until a body has to be there, from the headers on.
     pub body_ms: u64,
     /// Milliseconds until a request has to be carried out, from its body on.
     pub call_ms: u64,
+    /// Milliseconds in which at least a part of what is sent of an answer has to be taken.
+    pub write_ms: u64,
+    /// Connections at the same time, 0 for as many as the open files allow.
+    pub connections: usize,
+    /// Connections of one network address at the same time.
+    pub connections_per_address: usize,
     /// Bytes of bodies on their way in at the same time.
     pub body_bytes: usize,
     /// Bytes of bodies on their way in of one credential, or of one network address without one.
     pub body_bytes_per_credential: usize,
+    /// Bytes of answers on their way out at the same time.
+    pub answer_bytes: usize,
+    /// Bytes of answers on their way out to one credential, or to one network address without one.
+    pub answer_bytes_per_credential: usize,
 }
 
 const MINUTE: i64 = 60_000;
 
 impl Limits {
+    /// Times for which connections wait for the other side.
+    pub(crate) const fn patience(&self) -> Patience {
+        Patience {
+            headers: Duration::from_millis(self.headers_ms),
+            idle: Duration::from_millis(self.idle_ms),
+            write: Duration::from_millis(self.write_ms),
+        }
+    }
+
     pub(crate) const fn default(&self) -> Quota {
         Quota {
             units: self.requests_per_minute,
@@ -108,10 +131,18 @@ impl Limits {
             ("limits.concurrent", self.concurrent),
             ("limits.concurrent_per_credential", self.concurrent_per_credential),
             ("limits.headers_ms", self.headers_ms as usize),
+            ("limits.idle_ms", self.idle_ms as usize),
             ("limits.body_ms", self.body_ms as usize),
             ("limits.call_ms", self.call_ms as usize),
+            ("limits.write_ms", self.write_ms as usize),
+            ("limits.connections_per_address", self.connections_per_address),
             ("limits.body_bytes", self.body_bytes),
             ("limits.body_bytes_per_credential", self.body_bytes_per_credential),
+            ("limits.answer_bytes", self.answer_bytes),
+            (
+                "limits.answer_bytes_per_credential",
+                self.answer_bytes_per_credential,
+            ),
         ]
     }
 }

@@ -11,7 +11,10 @@ use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
 use super::page;
-use crate::{app::App, http::operations::network, listen::Peer};
+use crate::{
+    app::App,
+    listen::{Peer, network},
+};
 
 /// The session cookie, as it is named and set.
 struct Cookie {

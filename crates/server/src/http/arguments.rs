@@ -31,13 +31,13 @@ pub fn gather(
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         let (name, value) = (decode(name)?, decode(value)?);
         let malformed = |why: &str| {
-            let mut problem = Problem::new(Code::MalformedRequest, format!("query parameter {name:?} {why}"));
-            problem.errors.push(Fault {
+            let fault = Fault {
                 pointer: format!("/{name}"),
                 code: "query".to_owned(),
                 detail: why.to_owned(),
-            });
-            problem
+            };
+            Problem::new(Code::MalformedRequest, format!("query parameter {name:?} {why}"))
+                .with_faults(vec![fault])
         };
         let is_query = endpoint.meta.method.as_str() == "GET" || endpoint.meta.method.as_str() == "DELETE";
         if !is_query || !endpoint.shape.knows(&name) || endpoint.meta.path_parameters().any(|p| p == name) {

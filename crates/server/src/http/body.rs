@@ -1,6 +1,6 @@
 //! Bodies on their way in: bounded in size, time and memory, unpacked, strict JSON, one object.
 
-use std::{io::Read as _, net::IpAddr, sync::Arc, time::Duration};
+use std::{io::Read as _, time::Duration};
 
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
@@ -11,13 +11,11 @@ use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use searchwright_contract::{
     Code, Effect, Problem,
     argument::{charset, file_member, labelled_file_member},
-    ids::CredentialId,
     json,
 };
 use serde_json::{Map, Value};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::concurrency::{Concurrency, Turn};
+use super::memory::{MemoryPool, Room, Sender};
 use crate::config::Limits;
 
 /// Largest body, where no operation says otherwise.
@@ -26,52 +24,18 @@ pub const MAX_BODY_BYTES: usize = 1 << 20;
 /// Bytes unpacked at a time.
 const PIECE: usize = 64 << 10;
 
-/// Sender of a body.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Sender {
-    /// A credential.
-    Credential(CredentialId),
-    /// A network address without one.
-    Stranger(IpAddr),
-}
-
 /// Reads bodies. What has arrived of those that are incomplete is bounded: in all, and by sender.
 #[derive(Debug)]
 pub struct Intake {
-    all: Arc<Semaphore>,
-    each: Concurrency<Sender>,
-    most_each: usize,
+    memory: MemoryPool,
     longest: Duration,
-}
-
-/// Memory for a body that is arriving; given back when dropped.
-struct Room<'a> {
-    intake: &'a Intake,
-    all: Option<OwnedSemaphorePermit>,
-    own: Turn<Sender>,
-}
-
-impl Room<'_> {
-    fn grow(&mut self, bytes: usize) -> bool {
-        let more = u32::try_from(bytes)
-            .ok()
-            .and_then(|n| self.intake.all.clone().try_acquire_many_owned(n).ok());
-        match (more, &mut self.all) {
-            (None, _) => return false,
-            (Some(more), Some(all)) => all.merge(more),
-            (more, all) => *all = more,
-        }
-        self.own.grow(bytes, self.intake.most_each)
-    }
 }
 
 impl Intake {
     /// An empty one.
     pub fn new(limits: &Limits) -> Self {
         Self {
-            all: Arc::new(Semaphore::new(limits.body_bytes.min(Semaphore::MAX_PERMITS))),
-            each: Concurrency::default(),
-            most_each: limits.body_bytes_per_credential,
+            memory: MemoryPool::new(limits.body_bytes, limits.body_bytes_per_credential),
             longest: Duration::from_millis(limits.body_ms),
         }
     }
@@ -111,11 +75,7 @@ impl Intake {
         largest: usize,
         is_packed: bool,
     ) -> Result<Bytes, Problem> {
-        let mut room = Room {
-            intake: self,
-            all: None,
-            own: self.each.idle(sender),
-        };
+        let mut room = self.memory.room(sender);
         let mut arrived = BytesMut::new();
         let mut body = Limited::new(body, largest);
         while let Some(frame) = body.frame().await {
@@ -218,7 +178,7 @@ fn is_gzip(headers: &HeaderMap) -> Result<bool, Problem> {
 }
 
 /// Unpacks a body piece by piece, so that one that grows beyond all measure costs a piece too many at most.
-async fn unpack(packed: &[u8], largest: usize, room: &mut Room<'_>) -> Result<Bytes, Problem> {
+async fn unpack(packed: &[u8], largest: usize, room: &mut Room) -> Result<Bytes, Problem> {
     let mut unpacked = BytesMut::new();
     let mut decoder = MultiGzDecoder::new(packed);
     let mut piece = vec![0; PIECE];

@@ -35,6 +35,12 @@ impl<K: Copy + Eq + Hash> Concurrency<K> {
         turn.grow(1, most).then_some(turn)
     }
 
+    /// Returns the amount that an owner holds.
+    pub fn held_by(&self, owner: K) -> usize {
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        held.get(&owner).copied().unwrap_or_default()
+    }
+
     /// Returns a turn that holds nothing yet.
     pub fn idle(&self, owner: K) -> Turn<K> {
         Turn {
@@ -49,7 +55,11 @@ impl<K: Copy + Eq + Hash> Turn<K> {
     /// Takes more units; returns `false` if the owner would then hold more than `most`.
     pub fn grow(&mut self, more: usize, most: usize) -> bool {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        let all = held.get(&self.owner).copied().unwrap_or_default() + more;
+        let all = held
+            .get(&self.owner)
+            .copied()
+            .unwrap_or_default()
+            .saturating_add(more);
         if all > most {
             return false;
         }

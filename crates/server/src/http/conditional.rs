@@ -12,11 +12,14 @@ pub(super) fn tag(endpoint: &Endpoint, reply: &mut Reply) {
     let reads = endpoint.meta.method == searchwright_contract::Method::GET;
     if reads && !endpoint.list && reply.status == StatusCode::OK {
         let body = &reply.body;
-        reply.head.etag.get_or_insert_with(|| {
-            let digest = Sha256::digest(body);
-            digest[..16].iter().map(|byte| format!("{byte:02x}")).collect()
-        });
+        reply.head.etag.get_or_insert_with(|| tag_of(body));
     }
+}
+
+/// The tag of what a text says.
+pub(super) fn tag_of(body: &[u8]) -> String {
+    let digest = Sha256::digest(body);
+    digest[..16].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The tag of an answer that the sender of the request has already.

@@ -3,28 +3,34 @@
 use std::{collections::BTreeMap, fmt::Write as _, sync::Arc};
 
 use axum::{body::Body, extract::State};
-use http::{HeaderValue, Response, header};
+use http::{HeaderMap, HeaderValue, Response, header};
 use searchwright_contract::{Code, Scope};
 use searchwright_engine::Endpoint;
 use serde_json::Value;
 
+use super::kept::KeptDocument;
 use crate::app::App;
 
+const HTML: &str = "text/html; charset=utf-8";
 pub(super) const STYLE: &str = include_str!("../../assets/docs.css");
 
 /// Serves the page to anyone.
-pub async fn serve(State(app): State<Arc<App>>) -> Response<Body> {
-    html(page(&app))
+pub async fn serve(State(app): State<Arc<App>>, request: HeaderMap) -> Response<Body> {
+    let kept = app.docs.get_or_init(|| KeptDocument::new(page(&app)));
+    closed(kept.answer(&request, HTML))
 }
 
 /// A page that loads nothing and runs nothing.
 pub(super) fn html(page: String) -> Response<Body> {
     let mut response = Response::new(Body::from(page));
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, HeaderValue::from_static(HTML));
+    closed(response)
+}
+
+fn closed(mut response: Response<Body>) -> Response<Body> {
     let headers = response.headers_mut();
-    headers.insert(
-        header::CONTENT_TYPE,
-        HeaderValue::from_static("text/html; charset=utf-8"),
-    );
     headers.insert(
         header::CONTENT_SECURITY_POLICY,
         HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"),

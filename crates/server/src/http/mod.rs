@@ -9,8 +9,11 @@ pub mod concurrency;
 mod conditional;
 pub mod docs;
 mod event_stream;
+pub mod kept;
+pub mod memory;
 pub mod openapi;
 pub mod operations;
+pub mod outgoing;
 pub mod panics;
 pub mod rate_limit;
 

@@ -6,7 +6,7 @@ mod schemas;
 use std::sync::Arc;
 
 use axum::{body::Body, extract::State};
-use http::{HeaderValue, Response, header};
+use http::{HeaderMap, HeaderValue, Response, header};
 use searchwright_contract::{
     Code, Effect, Meta, Method, Problem, Scope,
     events::{Event, EventType},
@@ -14,27 +14,19 @@ use searchwright_contract::{
 use searchwright_engine::Endpoint;
 use serde_json::{Map, Value, json};
 
+use super::kept::KeptDocument;
 use crate::app::App;
 
 /// Serves the document to anyone.
-pub async fn serve(State(app): State<Arc<App>>) -> Response<Body> {
-    let body = app.openapi.get_or_init(|| {
-        serde_json::to_vec(&document(&app.engine.endpoints, &app.settings.base_url()))
-            .unwrap_or_default()
-            .into()
+pub async fn serve(State(app): State<Arc<App>>, request: HeaderMap) -> Response<Body> {
+    let kept = app.openapi.get_or_init(|| {
+        let document = document(&app.engine.endpoints, &app.settings.base_url());
+        KeptDocument::new(serde_json::to_vec(&document).unwrap_or_default())
     });
-    let mut response = Response::new(Body::from(body.clone()));
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    headers.insert(
-        header::CACHE_CONTROL,
-        HeaderValue::from_static("public, max-age=300"),
-    );
-    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
-    headers.insert(
-        header::X_CONTENT_TYPE_OPTIONS,
-        HeaderValue::from_static("nosniff"),
-    );
+    let mut response = kept.answer(&request, "application/json");
+    response
+        .headers_mut()
+        .insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     response
 }
 

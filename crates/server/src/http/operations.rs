@@ -17,15 +17,20 @@ use super::{
     answer,
     arguments::{entity_tags, gather, idempotency_key},
     bearer::{self, Door},
-    body::Sender,
     check_head,
     concurrency::Turn,
     conditional,
     event_stream::{self, Follower},
+    memory::{Sender, unread},
+    outgoing::Places,
     panics::caught,
     rate_limit::{Standing, tightest},
 };
-use crate::{app::App, listen::Peer, oauth::endpoint::user_agent};
+use crate::{
+    app::App,
+    listen::{Peer, network},
+    oauth::endpoint::user_agent,
+};
 
 /// Everything at one path.
 #[derive(Debug)]
@@ -79,12 +84,16 @@ pub async fn call(app: Arc<App>, resource: Arc<Resource>, request: Request<Body>
         return response;
     };
     let endpoint = &app.engine.endpoints[*index];
-    let mut standing = None;
-    let mut place = None;
-    let done = caught(carry_out(&app, endpoint, request, &mut standing, &mut place)).await;
+    let mut frame = Frame::default();
+    let done = caught(carry_out(&app, endpoint, request, &mut frame)).await;
+    let Frame {
+        standing,
+        place,
+        sender,
+        places,
+    } = frame;
     let mut response = match done {
         Ok(Answered::Reply(reply)) => {
-            let place: Option<Place> = place;
             let query = place.as_ref().map_or("", |p| &p.query);
             let link = reply
                 .head
@@ -140,6 +149,9 @@ pub async fn call(app: Arc<App>, resource: Arc<Resource>, request: Request<Body>
             .insert(header::CONTENT_LENGTH, HeaderValue::from(length));
         *response.body_mut() = Body::empty();
     }
+    let extensions = response.extensions_mut();
+    sender.map(|sender| extensions.insert(sender));
+    places.map(|places| extensions.insert(places));
     app.metrics
         .observe(endpoint.meta.name, response.status().as_u16(), begun.elapsed());
     tracing::debug!(
@@ -158,14 +170,21 @@ enum Answered {
     NotModified(String),
 }
 
+/// Time for a place to become free: that of an answer that was written just now is given back a moment after it arrives.
+const MOMENT: Duration = Duration::from_millis(20);
+
 /// A place among all requests under way, given back when dropped.
-pub(crate) fn enter(app: &App) -> Result<OwnedSemaphorePermit, Failure> {
+pub(crate) async fn enter(app: &App) -> Result<OwnedSemaphorePermit, Failure> {
     let busy = |_| Problem::new(Code::Overloaded, "too many requests are being processed").after(1);
+    if let Ok(place) = app.turns.clone().try_acquire_owned() {
+        return Ok(place);
+    }
+    tokio::time::sleep(MOMENT).await;
     Ok(app.turns.clone().try_acquire_owned().map_err(busy)?)
 }
 
 /// A place among the requests of a credential, given back when dropped.
-pub(crate) fn enter_as(app: &App, credential: &Credential) -> Result<Turn<CredentialId>, Failure> {
+pub(crate) async fn enter_as(app: &App, credential: &Credential) -> Result<Turn<CredentialId>, Failure> {
     let most = app.settings.limits.concurrent_per_credential;
     let busy = || {
         Problem::new(
@@ -173,8 +192,29 @@ pub(crate) fn enter_as(app: &App, credential: &Credential) -> Result<Turn<Creden
             format!("a credential may have {most} concurrent requests"),
         )
     };
+    if let Some(turn) = app.concurrency.enter(credential.owner(), most) {
+        return Ok(turn);
+    }
+    tokio::time::sleep(MOMENT).await;
     let turn = app.concurrency.enter(credential.owner(), most);
     Ok(turn.ok_or_else(|| busy().after(1))?)
+}
+
+/// Refuses a request whose answer would have no room, before it is carried out.
+pub(crate) fn check_unread(app: &App, credential: &Credential) -> Result<(), Problem> {
+    if app.answers.is_full(Sender::Credential(credential.owner())) {
+        return Err(unread());
+    }
+    Ok(())
+}
+
+/// Things that a call leaves for its answer, whether it works or not.
+#[derive(Default)]
+struct Frame {
+    standing: Option<Standing>,
+    place: Option<Place>,
+    sender: Option<Sender>,
+    places: Option<Places>,
 }
 
 /// Parts of the request that the links of the answer need.
@@ -187,8 +227,7 @@ async fn carry_out(
     app: &Arc<App>,
     endpoint: &Endpoint,
     request: Request<Body>,
-    standing: &mut Option<Standing>,
-    place: &mut Option<Place>,
+    frame: &mut Frame,
 ) -> Result<Answered, Failure> {
     check_head(&request)?;
     let (parts, raw) = request.into_parts();
@@ -197,7 +236,7 @@ async fn carry_out(
         .get::<Peer>()
         .map_or(IpAddr::from([0; 4]), |p| p.0);
     let verified = {
-        let _turn = enter(app)?;
+        let _turn = enter(app).await?;
         authenticate(app, Door::Api, &parts.headers, parts.uri.query(), peer).await
     };
     // No unit of concurrency is held while a body is received. Faults of the body are answered before those of the
@@ -210,14 +249,16 @@ async fn carry_out(
         .intake
         .read(endpoint.meta.effect, &parts.method, &parts.headers, sender, raw)
         .await?;
-    let credential = verified.map_err(|refusal| refusal.shown(standing))?;
-    let _turn = enter(app)?;
-    limit(app, endpoint, &credential)
-        .map(|s| *standing = Some(s))
-        .map_err(|refusal| refusal.shown(standing))?;
-    let own = enter_as(app, &credential)?;
+    let credential = verified.map_err(|refusal| refusal.shown(&mut frame.standing))?;
+    frame.sender = Some(sender);
+    check_unread(app, &credential)?;
+    let turn = enter(app).await?;
+    limit(app, endpoint.meta.effect.runs(), &credential)
+        .map(|s| frame.standing = Some(s))
+        .map_err(|refusal| refusal.shown(&mut frame.standing))?;
+    let own = enter_as(app, &credential).await?;
     let arguments = gather(endpoint, parts.uri.path(), parts.uri.query(), body)?;
-    *place = arguments
+    frame.place = arguments
         .get("projectId")
         .and_then(Value::as_str)
         .map(|id| Place {
@@ -234,6 +275,7 @@ async fn carry_out(
         follower.behind(&parts.headers);
         return Ok(Answered::Stream(follower.body().await?));
     }
+    frame.places = Some(Places::new(turn, own));
     let invocation = Invocation {
         credential,
         arguments: Value::Object(arguments),
@@ -354,20 +396,8 @@ pub(crate) async fn authenticate(
     }
 }
 
-/// The address, or for IPv6 the /64 a subscriber usually holds.
-pub(crate) fn network(peer: IpAddr) -> IpAddr {
-    match peer {
-        IpAddr::V4(_) => peer,
-        IpAddr::V6(v6) => {
-            let mut segments = v6.segments();
-            segments[4..].fill(0);
-            IpAddr::from(segments)
-        }
-    }
-}
-
-/// Takes a unit of every quota that applies; the standing to show.
-pub(crate) fn limit(app: &App, endpoint: &Endpoint, credential: &Credential) -> Result<Standing, Refusal> {
+/// Takes a unit of every quota that applies, also of that for what starts work; the standing to show.
+pub(crate) fn limit(app: &App, runs: bool, credential: &Credential) -> Result<Standing, Refusal> {
     let now = app.engine.clock.steady();
     let limits = &app.settings.limits;
     let owner = credential.owner().uuid();
@@ -376,11 +406,7 @@ pub(crate) fn limit(app: &App, endpoint: &Endpoint, credential: &Credential) -> 
         Credential::Key(key) => key.project.scope().project(),
         Credential::Token(token) => token.user.uuid(),
     };
-    let run = endpoint
-        .meta
-        .effect
-        .runs()
-        .then_some(((owner, 'r'), limits.run()));
+    let run = runs.then_some(((owner, 'r'), limits.run()));
     let always = [
         ((owner, 'd'), limits.default()),
         ((bounded, 'p'), limits.project()),

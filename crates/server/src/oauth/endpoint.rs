@@ -16,8 +16,8 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{
     app::App,
-    http::{answer as frame, operations::network},
-    listen::Peer,
+    http::answer as frame,
+    listen::{Peer, network},
 };
 
 /// Bytes of a body, at most.

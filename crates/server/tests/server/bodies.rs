@@ -278,6 +278,54 @@ async fn every_fault_is_named_at_once() {
     assert!(bench.keywords().await.is_empty());
 }
 
+/// What is wrong with a body is said in a few kilobytes, however much of it is wrong and however long its names are.
+#[tokio::test]
+async fn an_answer_to_a_faulty_body_is_small() {
+    let bench = Bench::start().await;
+    let many: String = (0..80_000).map(|n| format!(",\"m{n}\":1")).collect();
+    let long = "\u{1}"
+        .repeat(100)
+        .escape_unicode()
+        .to_string()
+        .replace("\\u{1}", "\\u0001");
+    let long_names: String = (0..300)
+        .map(|n| format!(",\"{n}{}\":1", long.repeat(5)))
+        .collect();
+    let items: Vec<String> = (0..100)
+        .map(|_| format!("{{\"a\":1{}}}", &many[..5_000].rsplit_once(',').unwrap().0))
+        .collect();
+    let twice = "n".repeat(400_000);
+    for (path, body, count) in [
+        ("P/keywords", format!("{{\"keyword\":\"\"{many}}}"), Some(80_001)),
+        ("P/posts", format!("{{\"x\":1{long_names}}}"), Some(301)),
+        (
+            "P/brand/products",
+            format!("{{\"items\":[{}]}}", items.join(",")),
+            None,
+        ),
+        ("P/keywords", format!("{{\"{twice}\":1,\"{twice}\":2}}"), None),
+    ] {
+        let answer = bench
+            .call("POST", path)
+            .body("application/json", body)
+            .send()
+            .await;
+        assert!(answer.body.len() < 150_000, "{} bytes", answer.body.len());
+        let problem = answer.json();
+        let named = problem["errors"].as_array().map_or(0, Vec::len);
+        assert!(named <= 100);
+        if let Some(count) = count {
+            assert_eq!((named, &problem["errorCount"]), (100, &json!(count)));
+            assert_eq!(problem["detail"], format!("{count} fields are not valid"));
+        }
+    }
+    let one = bench
+        .post("P/keywords", json!({}))
+        .await
+        .refuses(422, "validation_failed");
+    assert_eq!(one["errorCount"], 1);
+}
+
 #[tokio::test]
 async fn the_type_has_to_be_json_in_utf8() {
     let bench = Bench::start().await;

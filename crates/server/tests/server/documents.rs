@@ -149,3 +149,26 @@ fn bounded(document: &Value, schema: &Value, at: &str) {
         bounded(document, member, &format!("{at} {name}"));
     }
 }
+
+/// Documents are made once, so asking for them costs nothing but their bytes, and those only once.
+#[tokio::test]
+async fn documents_are_kept_and_not_sent_again() {
+    let bench = Bench::start().await;
+    for path in ["/docs", "/v1/openapi.json"] {
+        let url = format!("http://{}{path}", bench.server.addresses.api);
+        let first = bench.http.get(&url).send().await.unwrap();
+        assert_eq!(first.status(), 200);
+        let tag = first.headers()["etag"].clone();
+        let first = first.bytes().await.unwrap();
+        let same = bench.http.get(&url).header("if-none-match", "\"x\"");
+        let same = same.send().await.unwrap();
+        assert_eq!((same.status().as_u16(), &same.headers()["etag"]), (200, &tag));
+        assert_eq!(same.bytes().await.unwrap(), first);
+        let known = bench.http.get(&url).header("if-none-match", &tag);
+        let known = known.send().await.unwrap();
+        assert_eq!((known.status().as_u16(), &known.headers()["etag"]), (304, &tag));
+        assert!(known.bytes().await.unwrap().is_empty());
+    }
+    let app = &bench.server.app;
+    assert!(app.docs.get().is_some() && app.openapi.get().is_some());
+}

@@ -9,6 +9,7 @@ mod browser;
 mod document;
 #[macro_use]
 mod harness;
+mod http2;
 mod wire;
 
 mod accounts;
@@ -32,6 +33,7 @@ mod client_documents;
 mod conditional;
 mod connecting;
 mod connecting_apps;
+mod connection_limits;
 mod connections;
 mod cursors;
 mod degrees;
@@ -87,6 +89,7 @@ mod silence;
 mod site_login;
 mod smuggling;
 mod unchanged;
+mod unread_answers;
 mod usage;
 mod visibility;
 mod visibility_bad_input;

@@ -580,3 +580,22 @@ async fn a_character_that_no_database_stores_is_refused() {
         assert!(answer.to_string().contains(pointer), "{answer:#}");
     }
 }
+
+#[tokio::test]
+async fn whatever_is_asked_counts() {
+    let bench = Bench::with(&["limits.requests_per_minute=4"]).await;
+    let client = json!({ "protocolVersion": HANDSHAKE, "capabilities": {}, "clientInfo": { "name": "x", "version": "1" } });
+    call(&bench, "initialize", client).await;
+    call(&bench, "tools/list", json!({})).await;
+    call(&bench, "tools/call", json!({ "name": "none", "arguments": {} })).await;
+    tool(&bench, "me_get", json!({})).await;
+    let bearer = format!("Bearer {}", bench.key);
+    let headers = [
+        ("authorization", bearer.as_str()),
+        ("mcp-protocol-version", HANDSHAKE),
+    ];
+    let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
+    let refused = send(&bench, &headers, &request).await;
+    refused.refuses(429, "rate_limit_exceeded");
+    assert_eq!(refused.number("retry-after"), 15);
+}

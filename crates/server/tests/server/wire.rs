@@ -5,7 +5,7 @@ use std::{net::SocketAddr, time::Duration};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::TcpStream,
+    net::{TcpSocket, TcpStream},
 };
 
 use crate::harness::Answer;
@@ -13,12 +13,19 @@ use crate::harness::Answer;
 /// Longest a test waits for an answer: far beyond what any takes, so that a hang fails and does not hang.
 const LONGEST: Duration = Duration::from_secs(20);
 
-/// An open connection.
-pub struct Wire(TcpStream);
+/// An open connection, and what was read from it and not taken yet.
+pub struct Wire(TcpStream, Vec<u8>);
 
 impl Wire {
     pub async fn open(address: SocketAddr) -> Self {
-        Self(TcpStream::connect(address).await.unwrap())
+        Self(TcpStream::connect(address).await.unwrap(), Vec::new())
+    }
+
+    /// Opens one from an address of this machine.
+    pub async fn open_from(from: [u8; 4], address: SocketAddr) -> Self {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind((from, 0).into()).unwrap();
+        Self(socket.connect(address).await.unwrap(), Vec::new())
     }
 
     /// Sends bytes; the other side may have hung up already.
@@ -28,7 +35,7 @@ impl Wire {
 
     /// Everything until the other side closes the connection.
     pub async fn rest(&mut self) -> Vec<u8> {
-        let mut bytes = Vec::new();
+        let mut bytes = std::mem::take(&mut self.1);
         let read = self.0.read_to_end(&mut bytes);
         // A reset after the answer is a closed connection too; one that stays open is a failure.
         let _ = tokio::time::timeout(LONGEST, read).await.unwrap();
@@ -37,23 +44,36 @@ impl Wire {
 
     /// One answer with `Content-Length`.
     pub async fn answer(&mut self) -> Answer {
-        let mut bytes = Vec::new();
         loop {
-            if let Some((answer, _)) = parse(&bytes) {
+            if let Some((answer, rest)) = parse(&self.1) {
+                self.1 = rest.to_vec();
                 return answer;
             }
-            let mut more = [0; 4096];
-            let read = tokio::time::timeout(LONGEST, self.0.read(&mut more))
-                .await
-                .unwrap()
-                .unwrap();
+            let read = self.some(1 << 16).await;
             assert!(
                 read > 0,
                 "the connection ended: {}",
-                String::from_utf8_lossy(&bytes)
+                String::from_utf8_lossy(&self.1)
             );
-            bytes.extend_from_slice(&more[..read]);
         }
+    }
+
+    /// So many answers.
+    pub async fn exactly(&mut self, count: usize) -> Vec<Answer> {
+        let mut all = Vec::new();
+        while all.len() < count {
+            all.push(self.answer().await);
+        }
+        all
+    }
+
+    /// Reads at most so many bytes, which are kept for an answer; how many they are.
+    pub async fn some(&mut self, most: usize) -> usize {
+        let mut more = vec![0; most];
+        let read = tokio::time::timeout(LONGEST, self.0.read(&mut more));
+        let read = read.await.unwrap().unwrap_or_default();
+        self.1.extend_from_slice(&more[..read]);
+        read
     }
 }
 
