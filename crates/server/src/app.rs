@@ -17,8 +17,13 @@ use uuid::Uuid;
 use crate::{
     Settings,
     http::{
-        bearer::Gate, body::Intake, concurrency::Concurrency, kept::KeptDocument, memory::MemoryPool,
+        bearer::Gate,
+        body::Intake,
+        concurrency::Concurrency,
+        kept::KeptDocument,
+        memory::MemoryPool,
         rate_limit::Limiter,
+        shared_limits::{Bucket, SharedLimits},
     },
     listen::Connections,
     metrics::Metrics,
@@ -46,7 +51,9 @@ pub struct App {
     /// Memory for answers on their way out.
     pub answers: Arc<MemoryPool>,
     /// Quotas by owner and kind.
-    pub limiter: Limiter<(Uuid, char)>,
+    pub limiter: Limiter<Bucket>,
+    /// The same for all servers on a database; `None` for the only one.
+    pub shared_limits: Option<SharedLimits>,
     /// Issuer and protected resources.
     pub resources: Resources,
     /// Quotas of OAuth clients at the endpoints for them, by digest of the client's id and address.
@@ -93,6 +100,7 @@ impl App {
                 settings.limits.answer_bytes_per_credential,
             )),
             limiter: Limiter::default(),
+            shared_limits: (engine.db.name() == "postgres").then(SharedLimits::default),
             resources: resources(&settings),
             oauth_clients: Limiter::default(),
             registrations: Limiter::default(),

@@ -118,7 +118,7 @@ async fn authenticate(State(app): State<Arc<App>>, request: Request<Body>, next:
             if let Err(problem) = operations::check_unread(&app, &credential) {
                 return answer::problem(&app, &request_id, Door::Mcp, "/mcp", problem, None);
             }
-            if let Err((problem, standing)) = check_call(&app, &credential, &body) {
+            if let Err((problem, standing)) = check_call(&app, &credential, &body).await {
                 return answer::problem(&app, &request_id, Door::Mcp, "/mcp", *problem, standing);
             }
             parts.extensions.insert(credential);
@@ -185,21 +185,21 @@ type Refused = (Box<Problem>, Option<Standing>);
 /// A call of a tool takes a unit of its quotas when it is carried out; everything else does here. A call for which a token lacks the
 /// scope is answered as HTTP, not as a result of the tool: only from the challenge do clients learn that they can ask the
 /// person for more.
-fn check_call(app: &App, credential: &Credential, body: &[u8]) -> Result<(), Refused> {
-    let limited = |runs: bool| {
-        operations::limit(app, runs, credential).map_err(|refusal| {
+async fn check_call(app: &App, credential: &Credential, body: &[u8]) -> Result<(), Refused> {
+    let limited = async |runs: bool| {
+        operations::limit(app, runs, credential).await.map_err(|refusal| {
             let mut standing = None;
             (refusal.shown(&mut standing).0, standing)
         })
     };
     let Some(endpoint) = called(app, body) else {
-        return limited(false).map(drop);
+        return limited(false).await.map(drop);
     };
     let Some(problem) = credential.lacks_scope(endpoint.meta.scope) else {
         return Ok(());
     };
     app.engine.record_denial(&endpoint.meta, credential, &problem);
-    let standing = limited(endpoint.meta.effect.runs())?;
+    let standing = limited(endpoint.meta.effect.runs()).await?;
     Err((problem.into(), Some(standing)))
 }
 
@@ -254,7 +254,9 @@ impl Tools {
         }
         let places = self.enter(&credential, context).await;
         let runs = endpoint.meta.effect.runs();
-        let limited = operations::limit(&self.app, runs, &credential).map_err(|refusal| refusal.failure);
+        let limited = operations::limit(&self.app, runs, &credential)
+            .await
+            .map_err(|refusal| refusal.failure);
         let done = match limited.and(places) {
             Ok(_places) => {
                 let invocation = Invocation {

@@ -11,8 +11,8 @@ use ipnet::IpNet;
 use searchwright_contract::Clock;
 use searchwright_engine::{Engine, audits, audits::CrawlSettings, jobs::worker::Worker};
 use searchwright_store::{
-    activity, answers, connect_links, deliveries::queue, events, idempotency, jobs, reports, schedules,
-    seal::Keyring,
+    activity, answers, connect_links, deliveries::queue, events, idempotency, jobs, rate_limits, reports,
+    schedules, seal::Keyring,
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use url::Url;
@@ -31,6 +31,8 @@ use crate::{
 const UPKEEP: Duration = Duration::from_secs(60);
 /// Events and deliveries deleted in one transaction. Other writers wait for its end.
 const FORGOTTEN: u32 = 10_000;
+/// Milliseconds after which a bucket of a rate limit that is full is deleted.
+const BUCKETS_KEPT: i64 = 3_600_000;
 /// Milliseconds for which slots of schedules are kept: more than a year of daily ones.
 const SLOTS_KEPT: i64 = 400 * 24 * 3_600_000;
 /// The same of texts of answers, which are large.
@@ -275,6 +277,7 @@ async fn upkeep(app: Arc<App>, stop: CancellationToken) {
             .write(move |tx| {
                 Box::pin(async move {
                     idempotency::delete_expired(tx, now).await?;
+                    rate_limits::delete_full(tx, now.plus_millis(-BUCKETS_KEPT)).await?;
                     audits::wake_ignored(&engine, tx, now).await?;
                     activity::delete_expired(tx, now).await?;
                     connect_links::delete_expired(tx, now).await?;

@@ -53,6 +53,7 @@ pub mod projects;
 pub mod prompts;
 pub mod providers;
 pub mod publications;
+pub mod rate_limits;
 pub mod rechecks;
 pub mod reports;
 pub mod schedules;

@@ -16,6 +16,7 @@ pub mod operations;
 pub mod outgoing;
 pub mod panics;
 pub mod rate_limit;
+pub mod shared_limits;
 
 use std::sync::Arc;
 

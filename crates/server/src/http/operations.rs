@@ -24,7 +24,8 @@ use super::{
     memory::{Sender, unread},
     outgoing::Places,
     panics::caught,
-    rate_limit::{Standing, tightest},
+    rate_limit::{Quota, Standing, tightest},
+    shared_limits::Bucket,
 };
 use crate::{
     app::App,
@@ -254,6 +255,7 @@ async fn carry_out(
     check_unread(app, &credential)?;
     let turn = enter(app).await?;
     limit(app, endpoint.meta.effect.runs(), &credential)
+        .await
         .map(|s| frame.standing = Some(s))
         .map_err(|refusal| refusal.shown(&mut frame.standing))?;
     let own = enter_as(app, &credential).await?;
@@ -396,8 +398,9 @@ pub(crate) async fn authenticate(
     }
 }
 
-/// Takes a unit of every quota that applies, also of that for what starts work; the standing to show.
-pub(crate) fn limit(app: &App, runs: bool, credential: &Credential) -> Result<Standing, Refusal> {
+/// Takes a unit of every quota that applies, also of that for what starts work; the standing to show. What is refused takes
+/// nothing, of any quota.
+pub(crate) async fn limit(app: &App, runs: bool, credential: &Credential) -> Result<Standing, Refusal> {
     let now = app.engine.clock.steady();
     let limits = &app.settings.limits;
     let owner = credential.owner().uuid();
@@ -406,25 +409,44 @@ pub(crate) fn limit(app: &App, runs: bool, credential: &Credential) -> Result<St
         Credential::Key(key) => key.project.scope().project(),
         Credential::Token(token) => token.user.uuid(),
     };
-    let run = runs.then_some(((owner, 'r'), limits.run()));
+    let run = runs.then_some(((owner, "run"), limits.run()));
     let always = [
-        ((owner, 'd'), limits.default()),
-        ((bounded, 'p'), limits.project()),
+        ((owner, "all"), limits.default()),
+        ((bounded, "project"), limits.project()),
     ];
-    let mut taken = Vec::with_capacity(3);
-    for (bucket, quota) in run.into_iter().chain(always) {
-        let standing = app.limiter.take(bucket, quota, now);
+    let quotas: Vec<(Bucket, Quota)> = run.into_iter().chain(always).collect();
+    let mut standings = Vec::with_capacity(2 * quotas.len());
+    for (at, (bucket, quota)) in quotas.iter().enumerate() {
+        let standing = app.limiter.take(*bucket, *quota, now);
         if !standing.allowed {
-            // What is refused takes nothing, of any quota.
-            taken
-                .iter()
-                .for_each(|(bucket, quota, _)| app.limiter.give_back(bucket, *quota));
+            give_back(app, &quotas[..at]);
             return Err(standing.into());
         }
-        taken.push((bucket, quota, standing));
+        standings.push(standing);
     }
-    let standings: Vec<Standing> = taken.into_iter().map(|(.., standing)| standing).collect();
+    if let Some(shared) = &app.shared_limits {
+        for (at, (bucket, quota)) in quotas.iter().enumerate() {
+            // without the database each server counts alone, and nothing else works either
+            let Ok(standing) = shared.take(&app.engine, *bucket, *quota).await else {
+                break;
+            };
+            if !standing.allowed {
+                give_back(app, &quotas);
+                for (bucket, _) in &quotas[..at] {
+                    shared.give_back(*bucket).await;
+                }
+                return Err(standing.into());
+            }
+            standings.push(standing);
+        }
+    }
     tightest(&standings).ok_or_else(|| Problem::new(Code::InternalError, "no quota applies").into())
+}
+
+fn give_back(app: &App, taken: &[(Bucket, Quota)]) {
+    for (bucket, quota) in taken {
+        app.limiter.give_back(bucket, *quota);
+    }
 }
 
 fn refused(standing: Standing) -> Problem {

@@ -24,7 +24,7 @@ pub struct Quota {
 
 impl Quota {
     /// Microseconds in which one unit comes back.
-    fn step_micros(self) -> i64 {
+    pub(super) fn step_micros(self) -> i64 {
         (self.window_millis.saturating_mul(1000) / i64::from(self.units)).max(1)
     }
 }

@@ -1,8 +1,11 @@
 //! Quotas: what is too much is refused with the time at which it is not.
 
+use searchwright_server::serve;
 use serde_json::json;
 
-use crate::harness::{Answer, Bench};
+use crate::harness::{Answer, Bench, on_postgres, settings};
+
+on_both!(a_quota_is_shown_used_up_and_whole_again,);
 
 fn standing(answer: &Answer) -> (u32, u32, u32) {
     (
@@ -12,9 +15,39 @@ fn standing(answer: &Answer) -> (u32, u32, u32) {
     )
 }
 
-#[tokio::test]
-async fn a_quota_is_shown_used_up_and_whole_again() {
-    let bench = Bench::with(&["limits.requests_per_minute=3"]).await;
+/// Servers on one database give a key its quota once, whichever of them it asks.
+#[test]
+fn a_quota_counts_at_all_servers_together() {
+    on_postgres(async |database| {
+        let set = ["limits.requests_per_minute=60"];
+        let bench = Bench::on(database, &set).await;
+        let other = serve::start_with(settings(&bench.folder, database, &set), bench.clock.clone())
+            .await
+            .unwrap();
+        let addresses = [bench.server.addresses.api, other.addresses.api];
+        let ask = async |at: usize| {
+            let call = bench.http.get(format!("http://{}/v1/me", addresses[at % 2]));
+            let answer = call.bearer_auth(&bench.key).send().await.unwrap();
+            answer.status().as_u16()
+        };
+        let mut accepted = 0;
+        for at in 0..120 {
+            accepted += u32::from(ask(at).await == 200);
+        }
+        // what one of them has taken and not used is lost, and that is less than a twentieth each
+        assert!((54..=60).contains(&accepted), "{accepted}");
+        bench.clock.advance(30_000);
+        let mut accepted = 0;
+        for at in 0..60 {
+            accepted += u32::from(ask(at / 30).await == 200);
+        }
+        assert!((27..=30).contains(&accepted), "{accepted}");
+        other.stop().await;
+    });
+}
+
+async fn a_quota_is_shown_used_up_and_whole_again(database: &str) {
+    let bench = Bench::on(database, &["limits.requests_per_minute=3"]).await;
     for left in [2, 1, 0] {
         let answer = bench.get("/me").await;
         assert_eq!(

@@ -1331,3 +1331,11 @@ CREATE TABLE report_imports (
   imported_at TIMESTAMPTZ NOT NULL,
   PRIMARY KEY (project_id, source)
 );
+
+-- Rate limits that several servers share; not used by the only server of an embedded database.
+CREATE UNLOGGED TABLE rate_limits (
+  owner UUID NOT NULL,
+  bucket TEXT NOT NULL,
+  full_at BIGINT NOT NULL, -- microseconds since 1970
+  PRIMARY KEY (owner, bucket)
+);

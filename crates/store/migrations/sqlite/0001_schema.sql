@@ -1321,3 +1321,11 @@ CREATE TABLE report_imports (
   imported_at TEXT NOT NULL,
   PRIMARY KEY (project_id, source)
 ) STRICT, WITHOUT ROWID;
+
+-- Rate limits that several servers share; not used by the only server of an embedded database.
+CREATE TABLE rate_limits (
+  owner BLOB NOT NULL,
+  bucket TEXT NOT NULL,
+  full_at INTEGER NOT NULL, -- microseconds since 1970
+  PRIMARY KEY (owner, bucket)
+) STRICT, WITHOUT ROWID;
