@@ -203,10 +203,18 @@ impl Settled {
         record: &mut PostRecord,
         is_new_text: bool,
     ) -> Result<()> {
-        if self.before != *record {
+        // a slug that others took meanwhile is another one now, which changes no finding
+        let slug = record.post.summary.slug.clone();
+        let mut before = self.before.clone();
+        before.post.summary.slug.clone_from(&slug);
+        if before != *record {
             return Err(crate::call::changed_while_prepared());
         }
         record.clone_from(&self.after);
+        if record.post.summary.slug != slug {
+            record.post.summary.slug = slug;
+            record.content_hash = digest(&published(record)).to_vec();
+        }
         if is_new_text {
             posts::save_minhash(tx, scope, self.id(), &self.marks).await?;
         }
