@@ -7,9 +7,16 @@ use serde::Serialize;
 /// Writes a value and a line end. Controls and signs of writing direction are escaped: the value stays the same, and nothing in
 /// it commands a terminal or turns a line around.
 pub fn write_json(out: &mut (impl Write + ?Sized), value: &impl Serialize) -> io::Result<()> {
-    let mut serializer = serde_json::Serializer::with_formatter(&mut *out, Escaping);
-    value.serialize(&mut serializer).map_err(io::Error::from)?;
+    out.write_all(&to_json(value)?)?;
     writeln!(out)
+}
+
+/// Returns a value as such JSON.
+pub(crate) fn to_json(value: &impl Serialize) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    let mut serializer = serde_json::Serializer::with_formatter(&mut text, Escaping);
+    value.serialize(&mut serializer).map_err(io::Error::from)?;
+    Ok(text)
 }
 
 /// Returns whether a character commands a terminal or changes the direction of what follows (UAX #9).

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use clap::Args;
 use searchwright_cli::{
     CliError, Client, Exit,
-    export::{self, Format, Target},
+    export::{Format, Target},
     follow::{self, FailOn},
     output,
 };
@@ -154,7 +154,7 @@ async fn show(client: &Client, audit: &Audit, run: &RunAudit, json: bool) -> Res
             format,
             output: run.output.clone(),
         };
-        target.write(&export::gather(client, audit.clone()).await?)?;
+        target.write(client, audit).await?;
         if run.output.is_none() {
             return Ok(());
         }

@@ -2,9 +2,13 @@
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
-use searchwright_contract::issues::Severity;
+use searchwright_contract::{
+    audits::Audit,
+    ids::PageId,
+    issues::{Issue, Occurrence, Severity},
+};
 
-use super::{Found, Results, VERIFY, shown};
+use super::{VERIFY, shown};
 use crate::evidence::in_words;
 
 /// Pages shown of an issue.
@@ -15,6 +19,38 @@ h1{font-size:1.5rem}h2{font-size:1.1rem;margin:2rem 0 .5rem}.charts{display:flex
 .error{color:#b3261e}.warning{color:#8a5a00}.notice{color:#4a5568}details{border-top:1px solid #d7dce3;padding:.6rem 0}\
 summary{cursor:pointer}summary b{margin-right:.5rem}ul{overflow-wrap:anywhere}code{font-size:.85em;color:#4a5568}\
 @media(prefers-color-scheme:dark){body{color:#e6e9ee;background:#15181d}.error{color:#ff8a80}.warning{color:#ffcc66}.notice,code{color:#a0aab8}details{border-color:#333a44}}";
+
+/// An issue with the first of its pages.
+pub(super) struct Found {
+    issue: Issue,
+    /// The first occurrences by URL and page.
+    first: BTreeMap<(String, PageId), Occurrence>,
+    /// Number of occurrences by severity.
+    severities: BTreeMap<Severity, usize>,
+}
+
+impl Found {
+    pub(super) fn new(issue: Issue) -> Self {
+        Self {
+            issue,
+            first: BTreeMap::new(),
+            severities: BTreeMap::new(),
+        }
+    }
+
+    pub(super) fn add(&mut self, occurrence: Occurrence) {
+        *self.severities.entry(occurrence.severity).or_default() += 1;
+        self.first
+            .insert((occurrence.url.clone(), occurrence.page_id), occurrence);
+        if self.first.len() > PAGES {
+            self.first.pop_last();
+        }
+    }
+
+    fn count(&self) -> usize {
+        self.severities.values().sum()
+    }
+}
 
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
@@ -62,8 +98,8 @@ fn bars(page: &mut String, issues: &[Found], scores: &BTreeMap<String, u8>) {
     let mut categories: BTreeMap<&str, BTreeMap<Severity, usize>> = BTreeMap::new();
     for found in issues {
         let of = categories.entry(&found.issue.category).or_default();
-        for occurrence in &found.occurrences {
-            *of.entry(occurrence.severity).or_default() += 1;
+        for (severity, count) in &found.severities {
+            *of.entry(*severity).or_default() += count;
         }
     }
     let sum = |parts: &BTreeMap<Severity, usize>| parts.values().sum::<usize>();
@@ -107,15 +143,15 @@ fn bars(page: &mut String, issues: &[Found], scores: &BTreeMap<String, u8>) {
 }
 
 fn issue(page: &mut String, found: &Found) {
-    let (issue, all) = (&found.issue, &found.occurrences);
+    let (issue, count) = (&found.issue, found.count());
     let _ = write!(
         page,
         "<details><summary><b class=\"{0}\">{0}</b>{1} <code>{2}</code> · {3} {4}</summary><p>{5}</p><p><strong>Why it matters:</strong> {6}</p><p><strong>What to do:</strong> {10} {7} <a href=\"{8}\" rel=\"noopener noreferrer\">Source</a></p><p><strong>{VERIFY}</strong> {9}</p><ul>",
         issue.severity,
         escape(&issue.title),
         escape(&issue.check_id),
-        all.len(),
-        if all.len() == 1 { "page" } else { "pages" },
+        count,
+        if count == 1 { "page" } else { "pages" },
         escape(&issue.description),
         escape(&issue.why_it_matters),
         escape(&issue.recommendation),
@@ -126,7 +162,7 @@ fn issue(page: &mut String, found: &Found) {
             .as_ref()
             .map_or_else(String::new, |site_wide| escape(&site_wide.note)),
     );
-    for occurrence in all.iter().take(PAGES) {
+    for occurrence in found.first.values() {
         // A link only where a browser goes to a page by it.
         let url = escape(&occurrence.url);
         let shown = if occurrence.url.starts_with("https://") || occurrence.url.starts_with("http://") {
@@ -146,18 +182,17 @@ fn issue(page: &mut String, found: &Found) {
         );
     }
     page.push_str("</ul>");
-    if all.len() > PAGES {
+    if count > PAGES {
         let _ = write!(
             page,
             "<p>And {} more; the CSV export lists all of them.</p>",
-            all.len() - PAGES
+            count - PAGES
         );
     }
     page.push_str("</details>");
 }
 
-pub(super) fn page(results: &Results) -> String {
-    let audit = &results.audit;
+pub(super) fn page(audit: &Audit, issues: &[Found]) -> String {
     let start = escape(&audit.start_url);
     let mut page = format!(
         "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
@@ -195,14 +230,14 @@ pub(super) fn page(results: &Results) -> String {
     page.push_str("</p>");
     bars(
         &mut page,
-        &results.issues,
+        issues,
         &audit.category_scores.clone().unwrap_or_default(),
     );
     page.push_str("</div><h2>Issues by impact</h2>");
-    if results.issues.is_empty() {
+    if issues.is_empty() {
         page.push_str("<p>No issues found.</p>");
     }
-    results.issues.iter().for_each(|found| issue(&mut page, found));
+    issues.iter().for_each(|found| issue(&mut page, found));
     page.push_str("</body></html>\n");
     page
 }

@@ -1,8 +1,16 @@
 //! One row per occurrence.
 
-use std::{borrow::Cow, io::Write};
+use std::{
+    borrow::Cow,
+    io::{self, Write},
+};
 
-use super::{Results, shown};
+use searchwright_contract::{
+    audits::Audit,
+    issues::{Issue, Occurrence},
+};
+
+use super::{Layout, shown};
 use crate::evidence::in_words;
 
 /// Text that no spreadsheet takes for a formula (OWASP ASVS 1.2.10), and no terminal for a control sequence.
@@ -15,58 +23,72 @@ fn harmless(text: &str) -> Cow<'_, str> {
     Cow::Owned(if is_formula { format!("'{text}") } else { text })
 }
 
-pub(super) fn write(results: &Results, out: &mut dyn Write) -> std::io::Result<()> {
-    // without it a spreadsheet takes the letters for those of an older encoding
-    out.write_all("\u{feff}".as_bytes())?;
+/// Layout of the table.
+pub(super) struct Table;
+
+fn record<'a>(fields: impl IntoIterator<Item = &'a str>) -> io::Result<Vec<u8>> {
     let mut table = csv::WriterBuilder::new()
         .terminator(csv::Terminator::CRLF)
-        .from_writer(out);
-    let io = |error: csv::Error| match error.into_kind() {
-        // a closed pipe is told by its kind
-        csv::ErrorKind::Io(error) => error,
-        other => std::io::Error::other(format!("{other:?}")),
-    };
-    let head = [
-        "severity",
-        "check",
-        "title",
-        "category",
-        "url",
-        "state",
-        "evidence",
-        "recommendation",
-        "last_checked_at",
-        "issue_id",
-        "page_id",
-    ];
-    table.write_record(head).map_err(io)?;
-    for found in &results.issues {
-        let issue = &found.issue;
-        for occurrence in &found.occurrences {
-            let (evidence, checked) = (
-                in_words(&occurrence.evidence),
-                occurrence.last_checked_at.to_string(),
-            );
-            let (issue_id, page_id) = (issue.id.to_string(), occurrence.page_id.to_string());
-            let row = [
-                occurrence.severity.as_str(),
-                &issue.check_id,
-                &issue.title,
-                &issue.category,
-                &occurrence.url,
-                occurrence.state.as_str(),
-                &evidence,
-                &issue.recommendation,
-                &checked,
-                &issue_id,
-                &page_id,
-            ];
-            table
-                .write_record(row.map(|text| harmless(text).into_owned()))
-                .map_err(io)?;
-        }
+        .from_writer(Vec::new());
+    let other = |error: csv::Error| io::Error::other(error.to_string());
+    table
+        .write_record(fields.into_iter().map(|text| harmless(text).into_owned()))
+        .map_err(other)?;
+    table
+        .into_inner()
+        .map_err(|error| io::Error::other(error.to_string()))
+}
+
+impl Layout for Table {
+    fn begin(&self, _: &Audit, _: &[Issue], out: &mut dyn Write) -> io::Result<()> {
+        // without it a spreadsheet takes the letters for those of an older encoding
+        out.write_all("\u{feff}".as_bytes())?;
+        out.write_all(&record([
+            "severity",
+            "check",
+            "title",
+            "category",
+            "url",
+            "state",
+            "evidence",
+            "recommendation",
+            "last_checked_at",
+            "issue_id",
+            "page_id",
+        ])?)
     }
-    table.flush()
+
+    fn begin_issue(&self, _: usize, _: &Issue, _: &mut dyn Write) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn row(&self, _: usize, issue: &Issue, occurrence: &Occurrence) -> io::Result<Vec<u8>> {
+        record([
+            occurrence.severity.as_str(),
+            &issue.check_id,
+            &issue.title,
+            &issue.category,
+            &occurrence.url,
+            occurrence.state.as_str(),
+            &in_words(&occurrence.evidence),
+            &issue.recommendation,
+            &occurrence.last_checked_at.to_string(),
+            &issue.id.to_string(),
+            &occurrence.page_id.to_string(),
+        ])
+    }
+
+    fn separator(&self, _: bool) -> &'static str {
+        ""
+    }
+
+    fn end_issue(&self, _: &mut dyn Write) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn end(&self, _: &mut dyn Write) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 #[cfg(test)]

@@ -1,12 +1,17 @@
 //! SARIF 2.1.0 (OASIS): checks are rules, occurrences are results whose place is a URL.
 
+use std::io::{self, Write};
+
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
-use searchwright_contract::issues::Severity;
+use searchwright_contract::{
+    audits::Audit,
+    issues::{Issue, Occurrence, Severity},
+};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use super::{Results, VERIFY};
-use crate::{evidence::in_words, follow::unseen};
+use super::{Layout, VERIFY};
+use crate::{evidence::in_words, follow::unseen, json_text::to_json};
 
 const fn level(severity: Severity) -> &'static str {
     match severity {
@@ -70,48 +75,20 @@ fn message(title: &str, evidence: &Value) -> String {
     text.replace(['[', '{'], "(").replace([']', '}'], ")")
 }
 
-pub(super) fn log(results: &Results) -> Value {
-    let rules: Vec<Value> = results
-        .issues
-        .iter()
-        .map(|found| {
-            let issue = &found.issue;
-            json!({
-                "id": issue.check_id,
-                "shortDescription": { "text": issue.title },
-                "fullDescription": { "text": format!("{} {}", issue.description, issue.why_it_matters) },
-                "help": { "text": format!("{} {VERIFY} {}", issue.recommendation, issue.how_to_verify) },
-                "helpUri": issue.recommendation_source,
-                "defaultConfiguration": { "level": level(issue.severity) },
-                "properties": { "category": issue.category, "impact": issue.impact },
-            })
-        })
-        .collect();
-    let places = results.issues.iter().enumerate();
-    let all: Vec<Value> = places
-        .flat_map(|(at, found)| {
-            found
-                .occurrences
-                .iter()
-                .map(move |occurrence| (at, found, occurrence))
-        })
-        .map(|(at, found, occurrence)| {
-            let issue = &found.issue;
-            json!({
-                "ruleId": issue.check_id,
-                "ruleIndex": at,
-                "level": level(occurrence.severity),
-                "message": { "text": message(&issue.title, &occurrence.evidence) },
-                "locations": [{ "physicalLocation": {
-                    "artifactLocation": { "uri": uri(&issue.check_id, &occurrence.url) },
-                    "region": region(&occurrence.evidence),
-                } }],
-                "partialFingerprints": { "checkAndUrl/v1": fingerprint(&issue.check_id, &occurrence.url) },
-                "properties": { "state": occurrence.state, "evidence": occurrence.evidence },
-            })
-        })
-        .collect();
-    let audit = &results.audit;
+fn rule(issue: &Issue) -> Value {
+    json!({
+        "id": issue.check_id,
+        "shortDescription": { "text": issue.title },
+        "fullDescription": { "text": format!("{} {}", issue.description, issue.why_it_matters) },
+        "help": { "text": format!("{} {VERIFY} {}", issue.recommendation, issue.how_to_verify) },
+        "helpUri": issue.recommendation_source,
+        "defaultConfiguration": { "level": level(issue.severity) },
+        "properties": { "category": issue.category, "impact": issue.impact },
+    })
+}
+
+/// Returns the log of an audit, without its results, which are its last member.
+fn log(audit: &Audit, issues: &[Issue]) -> Value {
     json!({
         "$schema": "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
         "version": "2.1.0",
@@ -120,7 +97,7 @@ pub(super) fn log(results: &Results) -> Value {
                 "name": "searchwright",
                 "semanticVersion": env!("CARGO_PKG_VERSION"),
                 "informationUri": env!("CARGO_PKG_REPOSITORY"),
-                "rules": rules,
+                "rules": issues.iter().map(rule).collect::<Vec<_>>(),
             } },
             "invocations": [{
                 "executionSuccessful": unseen(audit).is_none(),
@@ -133,17 +110,62 @@ pub(super) fn log(results: &Results) -> Value {
                 "rulesetVersion": audit.ruleset_version,
                 "termination": audit.termination,
             },
-            "results": all,
+            "results": [],
         }],
     })
+}
+
+/// End of a log after its results.
+const END: &[u8] = b"]}]}";
+
+/// Layout of the log.
+pub(super) struct Log;
+
+impl Layout for Log {
+    fn begin(&self, audit: &Audit, issues: &[Issue], out: &mut dyn Write) -> io::Result<()> {
+        let log = to_json(&log(audit, issues))?;
+        out.write_all(log.strip_suffix(END).unwrap_or(&log))
+    }
+
+    fn begin_issue(&self, _: usize, _: &Issue, _: &mut dyn Write) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn row(&self, at: usize, issue: &Issue, occurrence: &Occurrence) -> io::Result<Vec<u8>> {
+        to_json(&json!({
+            "ruleId": issue.check_id,
+            "ruleIndex": at,
+            "level": level(occurrence.severity),
+            "message": { "text": message(&issue.title, &occurrence.evidence) },
+            "locations": [{ "physicalLocation": {
+                "artifactLocation": { "uri": uri(&issue.check_id, &occurrence.url) },
+                "region": region(&occurrence.evidence),
+            } }],
+            "partialFingerprints": { "checkAndUrl/v1": fingerprint(&issue.check_id, &occurrence.url) },
+            "properties": { "state": occurrence.state, "evidence": occurrence.evidence },
+        }))
+    }
+
+    fn separator(&self, _: bool) -> &'static str {
+        ","
+    }
+
+    fn end_issue(&self, _: &mut dyn Write) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn end(&self, out: &mut dyn Write) -> io::Result<()> {
+        out.write_all(END)?;
+        out.write_all(b"\n")
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use searchwright_contract::audits::Audit;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
-    use super::Results;
+    use super::{super::Layout as _, Log};
 
     /// SARIF 2.1.0, 3.20.14.
     const ID: &str = "01936f31-5f0b-7a01-9d3c-6f5e4d3c2b1a";
@@ -166,10 +188,11 @@ mod tests {
             ("partial", "blocked", false),
             ("partial", "host_unavailable", false),
         ] {
-            let log = super::log(&Results {
-                audit: ended(status, termination),
-                issues: Vec::new(),
-            });
+            let mut log = Vec::new();
+            let audit = ended(status, termination);
+            Log.begin(&audit, &[], &mut log).unwrap();
+            Log.end(&mut log).unwrap();
+            let log: Value = serde_json::from_slice(&log).unwrap();
             let invocation = &log["runs"][0]["invocations"][0];
             assert_eq!(invocation["executionSuccessful"], expected, "{termination}");
         }
