@@ -317,18 +317,18 @@ impl Repository {
 
     /// Bytes of the repository in the folder of the visit.
     fn used(&self) -> u64 {
-        fn of(folder: &Path) -> u64 {
+        fn sum_sizes(folder: &Path) -> u64 {
             // What goes while it is looked at has no size.
             let entries = fs::read_dir(folder).into_iter().flatten().flatten();
             entries
                 .map(|entry| match entry.metadata() {
-                    Ok(metadata) if metadata.is_dir() => of(&entry.path()),
+                    Ok(metadata) if metadata.is_dir() => sum_sizes(&entry.path()),
                     Ok(metadata) => metadata.len(),
                     Err(_) => 0,
                 })
                 .sum()
         }
-        of(&self.folder.path().join("objects"))
+        sum_sizes(&self.folder.path().join("objects"))
     }
 
     /// Writes the key and the known hosts for the programs that git starts, readable by us alone.
