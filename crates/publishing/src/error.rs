@@ -15,7 +15,7 @@ pub enum Why {
     Conflict,
     /// The provider does not accept the data that was sent.
     Invalid,
-    /// The data is too large for the provider.
+    /// The data is too large for the provider, or what the provider has is too large to be read.
     TooLarge,
     /// The provider cannot do this at all.
     Unsupported,
@@ -57,7 +57,7 @@ impl Why {
             Self::Missing => "it is not there at the provider",
             Self::Conflict => "it was changed at the provider",
             Self::Invalid => "the provider does not take what was sent",
-            Self::TooLarge => "it is too large for the provider",
+            Self::TooLarge => "it is too large for the provider, or what is there is too large to be read",
             Self::Unsupported => "the provider cannot do this",
             Self::Address => {
                 "the address may not be reached from this server; an operator opens a private one with --allow-outbound publish=HOST:PORT"

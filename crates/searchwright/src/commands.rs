@@ -202,14 +202,18 @@ pub async fn run(command: ServerCommand, cli: &Cli) -> Result<Exit, CliError> {
         ServerCommand::Serve { flags } => {
             let ended = serve::signalled();
             let server = serve::start(settings(&flags)?).await.map_err(failed)?;
-            if let Some(link) = server.app.people.create_setup_link().await.map_err(failed)? {
-                eprintln!(
+            match server.app.people.create_setup_link().await {
+                Ok(Some(link)) => eprintln!(
                     "There is no account yet. Set up the first one, the owner, in a browser (the link works once, within a day):\n\n  {}/setup/{link}\n",
                     server.app.settings.public_url
-                );
+                ),
+                Ok(None) => {}
+                // A full disk is no reason not to serve what can be read.
+                Err(error) => eprintln!(
+                    "There is no account yet, and no link to set up the first one could be made: {error}"
+                ),
             }
-            ended.await;
-            server.stop().await;
+            server.run_until(ended).await.map_err(failed)?;
             Ok(Exit::Done)
         }
         ServerCommand::Worker { flags } => {

@@ -257,10 +257,12 @@ impl Settings {
                 return fail(name, format!("{text:?} is not an http or https URL"));
             }
         }
-        if !self.database_url.is_empty() && !self.database_url.starts_with("postgres") {
+        let is_pairs = !self.database_url.contains("://") && self.database_url.contains('=');
+        if !self.database_url.is_empty() && !self.database_url.starts_with("postgres") && !is_pairs {
             return fail(
                 "database_url",
-                "has to begin with postgres://, or be empty for embedded SQLite".to_owned(),
+                "has to begin with postgres://, to be of the form host=… dbname=…, or to be empty for embedded SQLite"
+                    .to_owned(),
             );
         }
         if !self.metrics_listen.is_empty() && self.metrics_listen.parse::<SocketAddr>().is_err() {
@@ -328,6 +330,10 @@ impl Settings {
         let mut shown = self.clone();
         let secrets = [&mut shown.database_url, &mut shown.mail.smtp_url];
         for secret in secrets.into_iter().chain(&mut shown.crawl.logins) {
+            // Pairs have no form in which only the password could be left out for certain.
+            if secret.contains("password") && !secret.contains("://") {
+                "***".clone_into(secret);
+            }
             if let Ok(mut url) = Url::parse(secret)
                 && url.password().is_some()
                 && url.set_password(Some("***")).is_ok()

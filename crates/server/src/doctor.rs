@@ -107,7 +107,13 @@ fn disk(settings: &Settings) -> Finding {
             Ok(begun.elapsed())
         });
     let _ = std::fs::remove_file(&probe);
+    let was_full = std::fs::metadata(settings.data_dir.join("reserve")).is_ok_and(|file| file.len() == 0);
     match written {
+        Ok(_) if was_full => bad(
+            "data_dir",
+            format!("{path}: the disk was full, and the server refuses writes until 80 MiB are free"),
+            "free space; the server notices it by itself",
+        ),
         Ok(took) => good(
             "data_dir",
             format!("{path} takes 64 MiB durably in {} ms", took.as_millis()),

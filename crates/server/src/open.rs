@@ -46,6 +46,19 @@ pub enum OpenError {
     /// The file of keys belongs to another database.
     #[error("{} is not the sealing key this database was made with; put the right one back from where it is kept", .0.display())]
     OtherSealingKey(PathBuf),
+    /// The file of keys has none in it.
+    #[error("{} is no file of sealing keys ({size} bytes): put it back from where it is kept; only if this installation never had another, because its first start was cut short, remove it, and the next start makes one", path.display())]
+    BrokenSealingKey {
+        /// The file.
+        path: PathBuf,
+        /// Its length in bytes.
+        size: usize,
+    },
+    /// Nobody knows what of a commit is on the disk.
+    #[error(
+        "a commit did not reach the disk for certain: this process ends, so that the next one reads what is there; look at the disk and at the log of the system"
+    )]
+    Uncertain,
     /// Another server uses the data folder.
     #[error("{0} is in use by another searchwright server; stop it, or give this one another --data-dir")]
     InUse(String),

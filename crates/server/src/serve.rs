@@ -33,6 +33,8 @@ const UPKEEP: Duration = Duration::from_secs(60);
 const FORGOTTEN: u32 = 10_000;
 /// Milliseconds after which a bucket of a rate limit that is full is deleted.
 const BUCKETS_KEPT: i64 = 3_600_000;
+/// Time for callers to read their answers before a process ends that may not go on.
+const LAST_ANSWERS: Duration = Duration::from_secs(5);
 /// Milliseconds for which slots of schedules are kept: more than a year of daily ones.
 const SLOTS_KEPT: i64 = 400 * 24 * 3_600_000;
 /// The same of texts of answers, which are large.
@@ -91,6 +93,7 @@ pub async fn start_with(mut settings: Settings, clock: Clock) -> Result<Server, 
     if embedded {
         engine.db.write(|tx| Box::pin(queue::release_all(tx))).await?;
     }
+    engine.db.keep_reserve();
     let failed = |e: std::io::Error| OpenError::File("listen".to_owned(), e);
     let api = listen::bind(settings.listen, "--listen").await.map_err(failed)?;
     let mcp = listen::bind(settings.mcp_listen, "--mcp-listen")
@@ -161,6 +164,22 @@ pub async fn start_with(mut settings: Settings, clock: Clock) -> Result<Server, 
 }
 
 impl Server {
+    /// Serves until `ended` does, and then ends in order. Ends with an error when nobody knows any more what is on the disk.
+    pub async fn run_until(self, ended: impl Future<Output = ()>) -> Result<(), OpenError> {
+        let db = self.app.engine.db.clone();
+        tokio::select! {
+            () = ended => {
+                self.stop().await;
+                Ok(())
+            }
+            () = db.until_broken() => {
+                // Callers are answered, and nobody else is waited for.
+                let _ = tokio::time::timeout(LAST_ANSWERS, self.stop()).await;
+                Err(OpenError::Uncertain)
+            }
+        }
+    }
+
     /// Stops taking work, ends running tasks, and closes the database.
     pub async fn stop(self) {
         self.app.stopping.store(true, Ordering::Release);
@@ -237,9 +256,12 @@ pub async fn work(settings: Settings, stop: CancellationToken) -> Result<(), Ope
     );
     engine.publish_with(open::publishing(&settings, vec![addresses.api, addresses.mcp])?);
     let jobs = settings.worker.jobs.max(1);
-    worker(&settings, engine.clone(), jobs, addresses, keyring)?
-        .run(stop)
-        .await;
+    engine.db.keep_reserve();
+    let db = engine.db.clone();
+    tokio::select! {
+        () = worker(&settings, engine.clone(), jobs, addresses, keyring)?.run(stop) => {}
+        () = db.until_broken() => return Err(OpenError::Uncertain),
+    }
     engine.db.close().await;
     Ok(())
 }

@@ -132,6 +132,22 @@ impl Db {
         }
     }
 
+    /// Keeps space on the disk of an embedded database, and refuses writes rather than to use it up. For servers; commands of the
+    /// operator may use it.
+    pub fn keep_reserve(&self) {
+        if let Backend::Sqlite(db) = &*self.backend {
+            db.keep_reserve();
+        }
+    }
+
+    /// Ends once it is unknown what of a commit is on the disk. All writes fail from then on, and only another process can tell.
+    pub async fn until_broken(&self) {
+        match &*self.backend {
+            Backend::Sqlite(db) => db.until_broken().await,
+            Backend::Postgres(_) => std::future::pending().await,
+        }
+    }
+
     /// Number of changes of credentials that any process on this database has announced. As long as it stays the same, a cached
     /// credential is still valid. `None` while announcements are not heard: nothing may be cached then.
     pub fn credential_generation(&self) -> Option<u64> {
@@ -144,7 +160,10 @@ impl Db {
     /// Announces that keys, tokens or people have changed. To be called after the change is committed.
     pub async fn credentials_changed(&self) -> Result<()> {
         match &*self.backend {
-            Backend::Sqlite(db) => db.credentials_changed(),
+            Backend::Sqlite(db) => {
+                db.credentials_changed();
+                Ok(())
+            }
             Backend::Postgres(db) => {
                 db.credentials_changed().await;
                 Ok(())

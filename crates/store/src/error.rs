@@ -1,5 +1,18 @@
 //! Errors of the store, by what a caller can do about them.
 
+use std::cell::Cell;
+
+thread_local! {
+    /// Whether SQLite had no space for a statement of this thread. Work turns its errors into those of others, so that the writer
+    /// would not learn of it.
+    static IS_FULL: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether SQLite had no space for a statement of this thread since this was last asked.
+pub(crate) fn take_full() -> bool {
+    IS_FULL.take()
+}
+
 /// Result of a storage call.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -63,7 +76,10 @@ impl From<rusqlite::Error> for Error {
             _ => {}
         }
         match failure.code {
-            ErrorCode::DiskFull => Self::Full,
+            ErrorCode::DiskFull => {
+                IS_FULL.set(true);
+                Self::Full
+            }
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Self::Overloaded,
             ErrorCode::SystemIoFailure
             | ErrorCode::CannotOpen

@@ -4,6 +4,7 @@
 //! transaction does not read are sent with COMMIT.
 
 mod credential_changes;
+mod tls;
 
 use std::{
     sync::{
@@ -17,10 +18,9 @@ use deadpool_postgres::{
     Hook, HookError, Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime, Timeouts,
 };
 use futures_util::future::try_join_all;
-use tokio_postgres::NoTls;
-use tokio_postgres_rustls::MakeRustlsConnect;
 
 use credential_changes::{CredentialChanges, NOTIFY};
+use tls::Connector;
 
 use crate::{
     error::{Error, Result},
@@ -169,15 +169,14 @@ impl Drop for Client {
 pub(crate) struct Postgres {
     pool: Pool,
     config: Box<tokio_postgres::Config>,
+    connector: Connector,
     /// Set by the first process that asks for the generation of credentials; commands of the operator never do.
     changes: OnceLock<CredentialChanges>,
 }
 
 impl Postgres {
     pub(crate) async fn open(url: &str, connections: usize) -> Result<Self> {
-        let mut config: tokio_postgres::Config = url
-            .parse()
-            .map_err(|e| Error::Schema(format!("DATABASE_URL is not a connection URL: {e}")))?;
+        let (mut config, connector) = tls::parse(url)?;
         config.application_name("searchwright");
         config.connect_timeout(Duration::from_secs(5));
         // One plan for all values, as on SQLite: planning a point read takes longer than running it.
@@ -191,11 +190,7 @@ impl Postgres {
         let manager_config = ManagerConfig {
             recycling_method: RecyclingMethod::Fast,
         };
-        let manager = if config.get_ssl_mode() == tokio_postgres::config::SslMode::Disable {
-            Manager::from_config(config, NoTls, manager_config)
-        } else {
-            Manager::from_config(config, tls_connector()?, manager_config)
-        };
+        let manager = Manager::from_connect(config, connector.clone(), manager_config);
         let pool = Pool::builder(manager)
             .max_size(connections)
             .runtime(Runtime::Tokio1)
@@ -222,6 +217,7 @@ impl Postgres {
         let postgres = Self {
             pool,
             config: Box::new(own),
+            connector,
             changes: OnceLock::new(),
         };
         let client = postgres.object().await?;
@@ -254,9 +250,12 @@ impl Postgres {
         use deadpool_postgres::PoolError;
         self.pool.get().await.map_err(|e| match e {
             PoolError::Timeout(_) => Error::Overloaded,
-            PoolError::Backend(e) => match Error::from(e) {
-                Error::Defect(why) => Error::Unavailable(why),
-                other => other,
+            PoolError::Backend(e) => match tls::explain(&e) {
+                Some(why) => Error::Unavailable(why),
+                None => match Error::from(e) {
+                    Error::Defect(why) => Error::Unavailable(why),
+                    other => other,
+                },
             },
             other => Error::Unavailable(other.to_string()),
         })
@@ -293,7 +292,7 @@ impl Postgres {
     /// Number of changes of credentials that any process on this database has announced; `None` while they are not heard.
     pub(crate) fn credential_generation(&self) -> Option<u64> {
         self.changes
-            .get_or_init(|| CredentialChanges::listen((*self.config).clone()))
+            .get_or_init(|| CredentialChanges::listen((*self.config).clone(), self.connector.clone()))
             .generation()
     }
 
@@ -312,17 +311,4 @@ impl Postgres {
     pub(crate) fn close(&self) {
         self.pool.close();
     }
-}
-
-fn tls_connector() -> Result<MakeRustlsConnect> {
-    // Ring is named here, because more than one provider may be linked and none is the default.
-    let provider = std::sync::Arc::new(rustls::crypto::ring::default_provider());
-    let config = rustls::ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(|e| Error::Defect(e.to_string()))?
-        .with_root_certificates(rustls::RootCertStore {
-            roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),
-        })
-        .with_no_client_auth();
-    Ok(MakeRustlsConnect::new(config))
 }

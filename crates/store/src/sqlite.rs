@@ -6,13 +6,14 @@
 
 mod checkpoints;
 pub(crate) mod connection;
+mod disk;
 
 use std::{
     io::Write as _,
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicU64, Ordering},
         mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, TrySendError, sync_channel},
     },
     thread::JoinHandle,
@@ -20,13 +21,14 @@ use std::{
 };
 
 use futures_util::FutureExt as _;
-use rusqlite::Connection;
-use tokio::sync::oneshot;
+use rusqlite::{Connection, config::DbConfig};
+use tokio::sync::{oneshot, watch};
 
 use connection::{ConnectionPool, PooledConnection, connect};
+use disk::Disk;
 
 use crate::{
-    error::{Error, Result},
+    error::{Error, Result, take_full},
     migrations,
     transaction::{BoxFuture, Tx, TxConnection},
 };
@@ -41,6 +43,8 @@ const STRAGGLER_WAIT: Duration = Duration::from_micros(150);
 const MAX_QUEUED: usize = 1024;
 /// First SQLite version without the WAL-reset corruption (sqlite.org, 2026-03-13).
 const MIN_VERSION: i32 = 3_051_003;
+/// Said of the database once it is unknown what of a commit is on the disk.
+const BROKEN: &str = "a commit did not reach the disk for certain; a restart reads what is there";
 const APPLICATION_ID: i64 = 0x5357_5247; // "SWRG"
 
 #[derive(Debug)]
@@ -49,7 +53,11 @@ pub(crate) struct Sqlite {
     readers: ConnectionPool,
     queue: Mutex<Option<SyncSender<Work>>>,
     writer: Mutex<Option<JoinHandle<()>>>,
-    broken: Arc<AtomicBool>,
+    /// Whether it is unknown what of a commit is on the disk.
+    broken: watch::Sender<bool>,
+    disk: Arc<Disk>,
+    /// Changes of credentials that could not be announced to other processes.
+    unannounced: AtomicU64,
 }
 
 /// A transaction of a caller. It runs inside the commit under way, and returns a closure that is called with
@@ -94,6 +102,7 @@ impl Sqlite {
                 rusqlite::version()
             )));
         }
+        disk::keep_private(path);
         let mut writer = connect(path, true)?;
         let found: i64 = writer.query_row("PRAGMA application_id", [], |r| r.get(0))?;
         let tables: i64 = writer.query_row("SELECT count(*) FROM sqlite_schema", [], |r| r.get(0))?;
@@ -108,12 +117,12 @@ impl Sqlite {
         }
         checkpoints::start(&mut writer, path, checkpoints::LIMITS)?;
         let (sender, receiver) = sync_channel(MAX_QUEUED);
-        let broken = Arc::new(AtomicBool::new(false));
+        let (broken, disk) = (watch::Sender::new(false), Arc::new(Disk::new(path)));
         let thread = {
-            let broken = broken.clone();
+            let (broken, disk) = (broken.clone(), disk.clone());
             std::thread::Builder::new()
                 .name("sqlite-writer".to_owned())
-                .spawn(move || commit_in_groups(writer, &receiver, &broken))
+                .spawn(move || commit_in_groups(writer, &receiver, &broken, &disk))
                 .map_err(|e| Error::Unavailable(e.to_string()))?
         };
         Ok(Self {
@@ -122,6 +131,8 @@ impl Sqlite {
             queue: Mutex::new(Some(sender)),
             writer: Mutex::new(Some(thread)),
             broken,
+            disk,
+            unannounced: AtomicU64::new(0),
         })
     }
 
@@ -172,27 +183,46 @@ impl Sqlite {
     }
 
     pub(crate) fn ready(&self) -> Result<()> {
-        if self.broken.load(Ordering::Acquire) {
-            return Err(Error::Unavailable(
-                "a commit did not reach the disk; restart the server".to_owned(),
-            ));
+        if *self.broken.borrow() {
+            return Err(Error::Unavailable(BROKEN.to_owned()));
         }
-        Ok(())
+        self.disk
+            .obstacle()
+            .map_or(Ok(()), |why| Err(Error::Unavailable(why)))
+    }
+
+    /// Ends once it is unknown what of a commit is on the disk.
+    pub(crate) async fn until_broken(&self) {
+        // The sender is ours, and so never gone.
+        let _ = self.broken.subscribe().wait_for(|broken| *broken).await;
+    }
+
+    pub(crate) fn keep_reserve(&self) {
+        self.disk.keep_reserve();
     }
 
     /// Length of a file beside the database that grows by one byte per change. A `stat` costs a tenth of
     /// reading the key, and sees the changes that the operator's commands made in other processes.
     pub(crate) fn credential_generation(&self) -> u64 {
-        std::fs::metadata(self.path.with_extension("keys")).map_or(0, |file| file.len())
+        let announced = std::fs::metadata(self.path.with_extension("keys")).map_or(0, |file| file.len());
+        announced + self.unannounced.load(Ordering::Acquire)
     }
 
-    pub(crate) fn credentials_changed(&self) -> Result<()> {
-        std::fs::OpenOptions::new()
+    /// The change is committed: an announcement that fails must not make it look failed. Other processes then learn of it when
+    /// their entries end.
+    pub(crate) fn credentials_changed(&self) {
+        let file = disk::private()
             .append(true)
-            .create(true)
-            .open(self.path.with_extension("keys"))
-            .and_then(|mut file| file.write_all(b"."))
-            .map_err(|e| Error::Unavailable(e.to_string()))
+            .open(self.path.with_extension("keys"));
+        let announced = file.and_then(|mut file| {
+            file.write_all(b".")
+                // A full disk lets a file grow that has nothing in it.
+                .or_else(|_| file.set_len(file.metadata()?.len() + 1))
+        });
+        if let Err(error) = announced {
+            self.unannounced.fetch_add(1, Ordering::AcqRel);
+            tracing::warn!(%error, "a change of credentials was not announced; other processes notice it within 2 seconds");
+        }
     }
 
     pub(crate) fn close(&self) {
@@ -255,14 +285,29 @@ fn is_aborted(tx: &Tx) -> bool {
     }
 }
 
-fn commit_in_groups(connection: Connection, queue: &Receiver<Work>, broken: &AtomicBool) {
+fn commit_in_groups(
+    connection: Connection,
+    queue: &Receiver<Work>,
+    broken: &watch::Sender<bool>,
+    disk: &Disk,
+) {
     let mut tx = Tx {
         connection: TxConnection::Sqlite(PooledConnection::unpooled(connection)),
     };
     let mut answers = Vec::with_capacity(MAX_PER_COMMIT);
     let mut last = 1;
     while let Ok(first) = queue.recv() {
+        if *broken.borrow() {
+            first(None)(Err(CommitFailed::Unavailable(BROKEN.to_owned())));
+            continue;
+        }
+        if disk.refuses() {
+            first(None)(Err(CommitFailed::Full));
+            continue;
+        }
         let begun = Instant::now();
+        let changes = changes(&tx);
+        take_full();
         let outcome = match execute(&tx, "BEGIN IMMEDIATE") {
             Ok(()) => {
                 answers.push(first(Some((&mut tx, Undo::Transaction))));
@@ -275,6 +320,11 @@ fn commit_in_groups(connection: Connection, queue: &Receiver<Work>, broken: &Ato
                 Err(commit_failure(&error))
             }
         };
+        if take_full() {
+            disk.filled();
+        } else if outcome.is_ok() && self::changes(&tx) > changes {
+            disk.wrote();
+        }
         // Callers are answered only now, when the commit has reached the disk or failed.
         for answer in answers.drain(..) {
             answer(outcome.clone());
@@ -283,8 +333,21 @@ fn commit_in_groups(connection: Connection, queue: &Receiver<Work>, broken: &Ato
     if let TxConnection::Sqlite(connection) = &tx.connection
         && let Ok(connection) = connection.get()
     {
+        if *broken.borrow() {
+            // The log stays as it is: the next start reads of it what is whole.
+            let _ = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
+            return;
+        }
         let _ = connection.pragma_update(None, "wal_checkpoint", "truncate");
         let _ = connection.execute_batch("PRAGMA optimize");
+    }
+}
+
+/// Rows that the writer has changed so far.
+fn changes(tx: &Tx) -> u64 {
+    match &tx.connection {
+        TxConnection::Sqlite(connection) => connection.get().map_or(0, Connection::total_changes),
+        TxConnection::Postgres(_) => 0,
     }
 }
 
@@ -305,7 +368,7 @@ fn gather_group(tx: &mut Tx, queue: &Receiver<Work>, answers: &mut Vec<Answer>, 
     }
 }
 
-fn commit(tx: &Tx, broken: &AtomicBool) -> Result<(), CommitFailed> {
+fn commit(tx: &Tx, broken: &watch::Sender<bool>) -> Result<(), CommitFailed> {
     if is_aborted(tx) {
         return Err(CommitFailed::Aborted);
     }
@@ -315,7 +378,7 @@ fn commit(tx: &Tx, broken: &AtomicBool) -> Result<(), CommitFailed> {
     let _ = execute(tx, "ROLLBACK");
     if matches!(error, Error::Unavailable(_)) {
         // After a failed fsync it is unknown which pages reached the disk.
-        broken.store(true, Ordering::Release);
+        broken.send_replace(true);
     }
     tracing::error!(%error, "commit failed");
     Err(commit_failure(&error))

@@ -8,8 +8,9 @@ mod tests;
 
 use address::Address;
 use async_trait::async_trait;
-use repository::{Access, Repository, Write, as_text};
+use repository::{Access, Repository, Write, text};
 use searchwright_contract::integrations::{Field, Place, Provider};
+use tokio::sync::watch;
 use url::Host;
 
 use super::{ALL, Input, Vendor, files::below};
@@ -63,6 +64,8 @@ pub(super) const VENDOR: Vendor = Vendor {
 const SAMPLES: usize = 20;
 /// Visits for one change: others may push between our look and our push.
 const VISITS: usize = 5;
+/// Bytes of a repository that a visit keeps in its folder at most.
+const SCRATCH_BYTES: u64 = 256 << 20;
 
 #[derive(Debug)]
 struct Git {
@@ -70,6 +73,7 @@ struct Git {
     connection: Connection,
     folder: String,
     images: String,
+    scratch_bytes: u64,
 }
 
 impl Git {
@@ -84,6 +88,7 @@ impl Git {
             connection,
             folder,
             images,
+            scratch_bytes: SCRATCH_BYTES,
         })
     }
 
@@ -97,6 +102,7 @@ impl Git {
         let mut access = Access {
             branch: branch.to_owned(),
             scratch: self.context.scratch.clone(),
+            scratch_bytes: self.scratch_bytes,
             ..Access::default()
         };
         let address = Address::parse(self.connection.setting("repository"))
@@ -144,7 +150,10 @@ impl Git {
         &self,
         work: impl FnOnce(&Repository) -> Result<T, Trouble> + Send + 'static,
     ) -> Result<T, Trouble> {
-        let access = self.access().await?;
+        let mut access = self.access().await?;
+        // Goes when nobody waits for us any more.
+        let (_here, call) = watch::channel(());
+        access.call = Some(call);
         let done = tokio::task::spawn_blocking(move || work(&Repository::open(access)?));
         done.await.unwrap_or(Err(Trouble::NotNow {
             cause: Cause::Status,
@@ -164,7 +173,9 @@ impl Git {
         &self,
         make: impl Fn(&Repository) -> Result<(Write, T), Trouble> + Send + 'static,
     ) -> Result<T, Trouble> {
-        let access = self.access().await?;
+        let mut access = self.access().await?;
+        let (_here, call) = watch::channel(());
+        access.call = Some(call);
         let done = tokio::task::spawn_blocking(move || {
             let mut visits = 1;
             loop {
@@ -218,7 +229,7 @@ impl Git {
 
 /// Fails unless a file still is what was looked at: what somebody did since is not overwritten.
 fn is_as_seen(path: &str, there: Option<&[u8]>, version: &str) -> Result<(), Trouble> {
-    let now = there.map(|there| front_matter::remote(path, &as_text(there), "").version);
+    let now = there.map(|there| front_matter::remote(path, &text(there), "").version);
     if now.as_deref() == Some(version) {
         Ok(())
     } else {
@@ -277,16 +288,16 @@ impl Publisher for Git {
     async fn fields(&self, _: Option<&str>, _: Option<&str>) -> Result<Vec<Field>, Trouble> {
         let folder = self.folder.clone();
         let texts = self
-            .with_repository(move |repository| repository.texts(&folder))
+            .with_repository(move |repository| repository.texts(&folder, SAMPLES))
             .await?;
-        let texts: Vec<String> = texts.into_iter().take(SAMPLES).map(|(_, text)| text).collect();
+        let texts: Vec<String> = texts.into_iter().map(|(_, text)| text).collect();
         Ok(front_matter::fields(&texts))
     }
 
     async fn find(&self, wanted: &Wanted<'_>) -> Result<Vec<Remote>, Trouble> {
         let folder = self.folder.clone();
         let texts = self
-            .with_repository(move |repository| repository.texts(&folder))
+            .with_repository(move |repository| repository.texts(&folder, usize::MAX))
             .await?;
         let name = format!("{}.md", wanted.slug);
         let base = self.connection.setting("baseUrl");

@@ -114,7 +114,37 @@ impl User {
             &usual
         };
         let arguments = [&["serve", "--mcp-listen", "127.0.0.1:0"], listen, more].concat();
-        let mut child = self.command(&arguments).spawn().unwrap();
+        Self::served(self.command(&arguments))
+    }
+
+    /// A server that cannot write a file of more than so many KiB, and is told so by an error.
+    pub fn serve_limited(&self, kibibytes: u32) -> Serving {
+        let script = format!("trap '' XFSZ; ulimit -f {}; exec \"$0\" \"$@\"", kibibytes * 2);
+        let serve = self.command(&[
+            "serve",
+            "--mcp-listen",
+            "127.0.0.1:0",
+            "--listen",
+            "127.0.0.1:0",
+            "--set",
+            "worker.jobs=0",
+        ]);
+        let mut command = Command::new("/bin/sh");
+        command
+            .args(["-c", &script])
+            .arg(serve.get_program())
+            .args(serve.get_args())
+            .env_clear()
+            .envs(serve.get_envs().filter_map(|(name, value)| Some((name, value?))))
+            .current_dir(self.home.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        Self::served(command)
+    }
+
+    fn served(mut command: Command) -> Serving {
+        let mut child = command.spawn().unwrap();
         let mut log = BufReader::new(child.stderr.take().unwrap());
         let mut said = String::new();
         let url = loop {
@@ -183,6 +213,12 @@ impl Serving {
     pub fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
+    }
+
+    /// Waits until the server has ended by itself; how, and its log.
+    pub fn ended(mut self) -> (ExitStatus, String) {
+        let status = self.child.wait().unwrap();
+        (status, self.log.take().unwrap().join().unwrap())
     }
 
     /// Asks the server to end, as a service manager does; how it ended, and its log.

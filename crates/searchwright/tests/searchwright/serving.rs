@@ -93,3 +93,92 @@ fn trying_it_takes_one_command() {
     user.run(&["try", "ftp://example.com", "--once"])
         .refuses(2, &["ftp://example.com", "https://"]);
 }
+
+/// After a commit that failed on its way to the disk nobody knows what is there: the next process does.
+#[cfg(unix)]
+#[test]
+fn a_server_that_cannot_tell_what_is_on_the_disk_ends_for_a_restart() {
+    let user = User::new();
+    let (_, key) = user.key(&user.project("example.com"), &[]);
+    let server = user.serve_limited(1024);
+    let of = |url: &str| {
+        User::new()
+            .with("SEARCHWRIGHT_URL", url)
+            .with("SEARCHWRIGHT_KEY", &key)
+    };
+    let mine = of(&server.url);
+    let mut kept = Vec::new();
+    // The command that is refused asks again, and finds nobody.
+    while kept.len() < 1000 {
+        let keyword = format!("desk {}", kept.len());
+        if mine.run(&["keywords", "create", &keyword]).code != 0 {
+            break;
+        }
+        kept.push(keyword);
+    }
+    let (status, log) = server.ended();
+    assert_eq!(status.code(), Some(1), "{log}");
+    for words in [
+        "did not reach the disk for certain",
+        "code=\"storage_unavailable\"",
+    ] {
+        assert!(log.contains(words), "{log}");
+    }
+
+    let again = user.serve(&[]);
+    let listed = of(&again.url).run(&["keywords", "list", "--limit", "100", "--json"]);
+    for keyword in kept {
+        assert!(
+            listed.out.contains(&format!("\"{keyword}\"")),
+            "{keyword}: {listed:?}"
+        );
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn the_database_is_the_owner_s_alone_whatever_the_folder_is() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let user = User::new();
+    let data = user.path("data");
+    std::fs::create_dir(&data).unwrap();
+    std::fs::set_permissions(&data, std::fs::Permissions::from_mode(0o755)).unwrap();
+    std::fs::write(data.join("searchwright.keys"), "").unwrap();
+    let project = user.project("example.com");
+    let (id, _) = user.key(&project, &[]);
+    let _server = user.serve(&[]);
+    assert_eq!(user.run(&["admin", "key", "revoke", &id]).code, 0);
+    for name in [
+        "searchwright.sqlite",
+        "searchwright.sqlite-wal",
+        "searchwright.sqlite-shm",
+        "searchwright.keys",
+        "sealing.key",
+        "reserve",
+    ] {
+        let mode = std::fs::metadata(data.join(name)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{name}");
+    }
+}
+
+/// What is done is not reported as failed because others could not be told of it.
+#[test]
+fn a_key_is_revoked_even_if_that_cannot_be_announced() {
+    let user = User::new();
+    let project = user.project("example.com");
+    let (id, key) = user.key(&project, &[]);
+    let data = user.path("data");
+    let _ = std::fs::remove_file(data.join("searchwright.keys"));
+    std::fs::create_dir(data.join("searchwright.keys")).unwrap();
+    let revoked = user.run(&["admin", "key", "revoke", &id, "--json"]).json();
+    assert_eq!(
+        (&revoked["revoked"], &revoked["changed"]),
+        (&true.into(), &true.into())
+    );
+    let server = user.serve(&[]);
+    User::new()
+        .with("SEARCHWRIGHT_URL", &server.url)
+        .with("SEARCHWRIGHT_KEY", &key)
+        .run(&["me", "get"])
+        .refuses(3, &["invalid_token"]);
+}

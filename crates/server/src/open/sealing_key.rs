@@ -38,9 +38,13 @@ pub fn find(folder: &Path) -> Result<Option<Vec<Numbered>>, OpenError> {
     let path = path(folder);
     let mut bytes = Vec::new();
     match File::open(&path).and_then(|file| file.take(64 << 10).read_to_end(&mut bytes)) {
-        Ok(_) => read(&bytes)
-            .map(Some)
-            .ok_or_else(|| failed(&path, std::io::Error::other("is no file of sealing keys"))),
+        Ok(_) => match read(&bytes) {
+            Some(keys) => Ok(Some(keys)),
+            None => Err(OpenError::BrokenSealingKey {
+                size: bytes.len(),
+                path,
+            }),
+        },
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(e) => Err(failed(&path, e)),
     }
@@ -52,23 +56,37 @@ pub fn keys(folder: &Path) -> Result<Vec<Numbered>, OpenError> {
         return Ok(keys);
     }
     let path = path(folder);
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let failed = |error| failed(&path, error);
-    match options.open(&path) {
-        Ok(mut file) => {
-            let key = random().map_err(failed)?;
-            file.write_all(&key)
-                .and_then(|()| file.sync_all())
-                .map_err(failed)?;
+    let key = random().map_err(failed)?;
+    // Under its name once it is on the disk as a whole.
+    let made = tempfile::Builder::new()
+        .prefix(".sealing.key-")
+        .tempfile_in(folder)
+        .and_then(|mut file| {
+            file.write_all(&key)?;
+            file.as_file().sync_all()?;
+            Ok(file)
+        });
+    match made.map_err(failed)?.persist_noclobber(&path) {
+        Ok(_) => {
+            sync(folder).map_err(failed)?;
             Ok(vec![(1, key)])
         }
         // another process was first
-        Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => find(folder)?.ok_or_else(|| failed(e)),
-        Err(e) => Err(failed(e)),
+        Err(e) if e.error.kind() == std::io::ErrorKind::AlreadyExists => {
+            find(folder)?.ok_or_else(|| failed(e.error))
+        }
+        Err(e) => Err(failed(e.error)),
     }
+}
+
+/// Waits until the names in a folder are on the disk.
+fn sync(folder: &Path) -> std::io::Result<()> {
+    #[cfg(unix)]
+    File::open(folder)?.sync_all()?;
+    #[cfg(not(unix))]
+    let _ = folder;
+    Ok(())
 }
 
 fn read(bytes: &[u8]) -> Option<Vec<Numbered>> {
@@ -136,13 +154,25 @@ fn write(path: &Path, keys: &[Numbered]) -> Result<(), OpenError> {
         file.write_all(text.as_bytes())?;
         file.sync_all()?;
         fs::rename(&fresh, path)?;
-        File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()
+        sync(path.parent().unwrap_or(Path::new(".")))
     });
     written.map_err(|error| failed(path, error))
 }
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn a_file_without_keys_says_what_to_do() {
+        let folder = tempfile::tempdir().unwrap();
+        for (bytes, size) in [(&b""[..], "(0 bytes)"), (&[7; 31], "(31 bytes)")] {
+            std::fs::write(folder.path().join("sealing.key"), bytes).unwrap();
+            let said = keys(folder.path()).unwrap_err().to_string();
+            for words in [size, "put it back", "remove it"] {
+                assert!(said.contains(words), "{said}");
+            }
+        }
+    }
+
     use super::{add, forget_old, keys, read};
 
     #[test]
@@ -159,5 +189,7 @@ mod tests {
         for bad in [&b""[..], b"1", b"1 AAAA\n", b"x AAAA", &[0; 31]] {
             assert_eq!(read(bad), None, "{bad:?}");
         }
+        let names = std::fs::read_dir(folder.path()).unwrap().count();
+        assert_eq!(names, 1, "nothing is left of its making");
     }
 }

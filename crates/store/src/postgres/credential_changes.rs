@@ -10,9 +10,9 @@ use std::{
 };
 
 use tokio::task::AbortHandle;
-use tokio_postgres::{AsyncMessage, Config, NoTls, config::SslMode, tls::MakeTlsConnect};
+use tokio_postgres::{AsyncMessage, Config};
 
-use super::tls_connector;
+use super::tls::Connector;
 use crate::error::Result;
 
 /// Statement that announces a change.
@@ -43,9 +43,9 @@ impl Drop for CredentialChanges {
 
 impl CredentialChanges {
     /// Begins to listen, on a connection of its own.
-    pub(super) fn listen(config: Config) -> Self {
+    pub(super) fn listen(config: Config, connector: Connector) -> Self {
         let counter = Arc::new(Counter::default());
-        let task = tokio::spawn(keep_listening(config, counter.clone()));
+        let task = tokio::spawn(keep_listening(config, connector, counter.clone()));
         Self {
             counter,
             task: task.abort_handle(),
@@ -67,15 +67,9 @@ impl CredentialChanges {
     }
 }
 
-async fn keep_listening(config: Config, counter: Arc<Counter>) {
+async fn keep_listening(config: Config, connector: Connector, counter: Arc<Counter>) {
     loop {
-        let ended = match config.get_ssl_mode() {
-            SslMode::Disable => listen_with(&config, NoTls, &counter).await,
-            _ => match tls_connector() {
-                Ok(tls) => listen_with(&config, tls, &counter).await,
-                Err(error) => Err(error),
-            },
-        };
+        let ended = listen(&config, &connector, &counter).await;
         counter.is_listening.store(false, Ordering::Release);
         counter.changes.fetch_add(1, Ordering::AcqRel);
         if let Err(error) = ended {
@@ -86,11 +80,8 @@ async fn keep_listening(config: Config, counter: Arc<Counter>) {
 }
 
 /// Counts announcements until the connection ends.
-async fn listen_with<T>(config: &Config, tls: T, counter: &Counter) -> Result<()>
-where
-    T: MakeTlsConnect<tokio_postgres::Socket>,
-{
-    let (client, mut connection) = config.connect(tls).await?;
+async fn listen(config: &Config, connector: &Connector, counter: &Counter) -> Result<()> {
+    let (client, mut connection) = connector.open(config).await?;
     let begin = async {
         client.batch_execute(LISTEN).await?;
         // What was announced before is not known.

@@ -2,14 +2,14 @@
 
 use searchwright_contract::{Scope, ids::ProjectId};
 use searchwright_store::{
-    Db,
+    Db, Settings,
     access::{self, RecordKind},
     admin::{self, NewKey},
 };
 use uuid::Uuid;
 
 use crate::{
-    harness::{Place, digest, id, later, new_key, now},
+    harness::{Place, digest, id, later, new_key, now, on_sqlite},
     jobs::queue,
     keywords::keyword,
 };
@@ -177,6 +177,21 @@ async fn changes_of_credentials_are_heard_by_other_processes(place: &Place) {
     generation(&other, Some(elsewhere)).await;
     other.credentials_changed().await.unwrap();
     generation(&one.db, Some(begun)).await;
+}
+
+/// A change of which others cannot be told counts here all the same.
+#[test]
+fn change_that_is_not_announced_is_done() {
+    on_sqlite(async |place| {
+        let store = place.store().await;
+        let Settings::Sqlite(path) = &place.settings else {
+            panic!("not SQLite")
+        };
+        std::fs::create_dir(path.with_extension("keys")).unwrap();
+        let begun = store.db.credential_generation();
+        store.db.credentials_changed().await.unwrap();
+        assert_ne!(store.db.credential_generation(), begun);
+    });
 }
 
 /// Waits for a generation other than `known`.

@@ -4,16 +4,31 @@
 mod program;
 mod words;
 
-use std::{fs, io::Write as _, net::IpAddr, path::PathBuf};
+use std::{
+    collections::BTreeSet,
+    fs,
+    io::Write as _,
+    net::IpAddr,
+    path::{Path, PathBuf},
+};
 
 use tempfile::TempDir;
+use tokio::sync::watch;
 
 use crate::error::{Trouble, Why};
 
 /// Largest file that is read as a post.
 const MAX_FILE_BYTES: usize = 2 << 20;
+/// Bytes that all files together may have that are read at once.
+const MAX_READ_BYTES: usize = 64 << 20;
 /// Files of a folder that are looked at.
 const MAX_FILES: usize = 20_000;
+/// Bytes of output of a command that reads no files.
+const MAX_OUTPUT: usize = 16 << 20;
+/// Bytes that stand before each file in what `cat-file --batch` prints, and after it.
+const MAX_HEAD: usize = 100;
+/// Name of the other side. What was left out when its branch was fetched is asked of it by that name.
+const THERE: &str = "there";
 
 /// Location of a repository, and the credentials to reach it.
 #[derive(Clone, Default)]
@@ -22,6 +37,10 @@ pub(super) struct Access {
     pub branch: String,
     /// Folder in which a temporary folder for the visit is made.
     pub scratch: PathBuf,
+    /// Bytes of the repository that are kept in that folder at most.
+    pub scratch_bytes: u64,
+    /// The call that the visit belongs to: its sender goes when the call ends, and the programs of the visit then end too.
+    pub call: Option<watch::Receiver<()>>,
     /// Host, port, and the address it has to be reached at; `None` for a folder of this machine.
     pub at: Option<(String, u16, IpAddr)>,
     pub username: String,
@@ -94,28 +113,36 @@ impl Repository {
         words::new_enough(&text(&repository.run(&["version"], b"")?))?;
         repository.run(&["init", "--quiet", "--bare", "."], b"")?;
         let named = format!("refs/heads/{}", repository.access.branch);
-        let listed = repository.reach(&[
-            "ls-remote",
-            "--exit-code",
-            "--heads",
-            "--",
-            &repository.access.address,
-            &named,
-        ])?;
+        let listed = repository.reach(
+            &[
+                "ls-remote",
+                "--exit-code",
+                "--heads",
+                "--",
+                &repository.access.address,
+                &named,
+            ],
+            b"",
+        )?;
         if listed.is_empty() {
             return Ok(repository);
         }
-        let from = format!("+{named}:refs/remotes/there");
-        repository.reach(&[
-            "fetch",
-            "--quiet",
-            "--depth=1",
-            "--no-tags",
-            "--",
-            &repository.access.address,
-            &from,
-        ])?;
-        let tip = repository.run(&["rev-parse", "--verify", "refs/remotes/there"], b"")?;
+        let from = format!("+{named}:refs/remotes/{THERE}");
+        // Pictures and other posts stay there. A server that cannot leave files out sends all of them.
+        repository.reach(
+            &[
+                "fetch",
+                "--quiet",
+                "--depth=1",
+                "--no-tags",
+                "--filter=blob:none",
+                "--",
+                THERE,
+                &from,
+            ],
+            b"",
+        )?;
+        let tip = repository.run(&["rev-parse", "--verify", &format!("refs/remotes/{THERE}")], b"")?;
         repository.tip = Some(text(&tip).trim().to_owned());
         Ok(repository)
     }
@@ -130,12 +157,13 @@ impl Repository {
             }
         };
         let to = format!("{}:refs/heads/{}", tip.trim(), self.access.branch);
-        self.reach(&["push", "--quiet", "--dry-run", "--", &self.access.address, &to])
-            .map(|_| ())
+        let push = ["push", "--quiet", "--dry-run", "--", &self.access.address, &to];
+        self.reach(&push, b"").map(|_| ())
     }
 
-    /// The Markdown files of a folder, by their names in it.
-    pub fn texts(&self, folder: &str) -> Result<Vec<(String, String)>, Trouble> {
+    /// The first Markdown files of a folder, by their names in it. Files that no post of ours can be, because they are too large, are
+    /// passed over; a folder of too much is an error.
+    pub fn texts(&self, folder: &str, most: usize) -> Result<Vec<(String, String)>, Trouble> {
         let Some(tip) = &self.tip else {
             return Ok(Vec::new());
         };
@@ -143,47 +171,99 @@ impl Repository {
         let Ok(listed) = self.run(&["ls-tree", "-z", &tree], b"") else {
             return Ok(Vec::new());
         };
-        let mut texts = Vec::new();
+        let mut files = Vec::new();
         for entry in listed.split(|b| *b == 0).take(MAX_FILES) {
-            // mode, kind and id, then a tab and the name
             let entry = text(entry);
-            let Some((head, name)) = entry.split_once('\t') else {
-                continue;
-            };
-            let mut parts = head.split(' ');
-            let (mode, _, id) = (parts.next(), parts.next(), parts.next());
-            if matches!(mode, Some("100644" | "100755"))
+            if let Some((id, name)) = file(&entry)
                 && name.ends_with(".md")
-                && let Some(id) = id
+                && files.len() < most
             {
-                texts.push((name.to_owned(), id.to_owned()));
+                files.push((name.to_owned(), id.to_owned()));
             }
         }
-        let wanted: String = texts.iter().map(|(_, id)| format!("{id}\n")).collect();
-        let read = self.run(&["cat-file", "--batch"], wanted.as_bytes())?;
+        let ids: Vec<&str> = files.iter().map(|(_, id)| id.as_str()).collect();
+        let sizes = self.sizes(&ids)?;
+        let total = sizes.iter().fold(0, |sum: u64, size| sum.saturating_add(*size));
+        if total > MAX_READ_BYTES as u64 {
+            let why = format!(
+                "{}: its Markdown files have {total} bytes together; at most 64 MiB are read",
+                if folder.is_empty() {
+                    "the repository"
+                } else {
+                    folder
+                }
+            );
+            return Err(Trouble::because(Why::TooLarge, why));
+        }
+        let wanted: Vec<(String, String)> = files
+            .into_iter()
+            .zip(sizes)
+            .filter(|(_, size)| *size <= MAX_FILE_BYTES as u64)
+            .map(|(file, _)| file)
+            .collect();
+        let ids: String = wanted.iter().map(|(_, id)| format!("{id}\n")).collect();
+        let most = MAX_READ_BYTES + MAX_HEAD * wanted.len();
+        let read = self.run_at_most(&["cat-file", "--batch"], ids.as_bytes(), most)?;
         let mut rest = read.as_slice();
-        let mut out = Vec::with_capacity(texts.len());
-        for (name, _) in texts {
+        let mut out = Vec::with_capacity(wanted.len());
+        for (name, _) in wanted {
             let Some(end) = rest.iter().position(|b| *b == b'\n') else {
                 break;
             };
             let head = text(&rest[..end]);
             let size: usize = head.rsplit(' ').next().and_then(|n| n.parse().ok()).unwrap_or(0);
             let body = rest.get(end + 1..end + 1 + size).unwrap_or_default();
-            out.push((name, as_text(body)));
+            out.push((name, text(body)));
             rest = rest.get(end + 2 + size..).unwrap_or_default();
         }
         Ok(out)
     }
 
+    /// Sizes of files, which are fetched first where they were left out. Nothing is read.
+    fn sizes(&self, ids: &[&str]) -> Result<Vec<u64>, Trouble> {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let distinct: BTreeSet<&str> = ids.iter().copied().collect();
+        let wanted: String = distinct.iter().map(|id| format!("{id}\n")).collect();
+        // Asks for nothing where all of them are here.
+        self.reach(
+            &[
+                "fetch",
+                "--quiet",
+                "--no-tags",
+                "--no-write-fetch-head",
+                "--recurse-submodules=no",
+                "--filter=blob:none",
+                "--stdin",
+                THERE,
+            ],
+            wanted.as_bytes(),
+        )?;
+        let asked: String = ids.iter().map(|id| format!("{id}\n")).collect();
+        let said = text(&self.run(&["cat-file", "--batch-check=%(objectsize)"], asked.as_bytes())?);
+        let sizes: Option<Vec<u64>> = said.lines().map(|line| line.parse().ok()).collect();
+        sizes
+            .filter(|sizes| sizes.len() == ids.len())
+            .ok_or_else(|| Trouble::because(Why::Unreadable, "git: the other side does not send its files"))
+    }
+
     /// A file as it is; `None` where there is none.
     pub fn read(&self, path: &str) -> Result<Option<Vec<u8>>, Trouble> {
         let Some(tip) = &self.tip else { return Ok(None) };
-        if self.run(&["ls-tree", "-z", "--", tip, path], b"")?.is_empty() {
+        let listed = text(&self.run(&["ls-tree", "-z", "--", tip, path], b"")?);
+        if listed.is_empty() {
             return Ok(None);
         }
-        self.run(&["cat-file", "blob", &format!("{tip}:{path}")], b"")
-            .map(Some)
+        let Some((id, _)) = file(&listed) else {
+            return Err(Trouble::because(Why::Conflict, format!("{path}: is no file")));
+        };
+        let size = self.sizes(&[id])?.first().copied().unwrap_or_default();
+        if size > MAX_FILE_BYTES as u64 {
+            let why = format!("{path}: has {size} bytes; files of at most 2 MiB are read");
+            return Err(Trouble::because(Why::TooLarge, why));
+        }
+        self.run(&["cat-file", "blob", id], b"").map(Some)
     }
 
     /// Commits on top of what was fetched, and pushes that and nothing else. [`Why::Conflict`] where somebody pushed meanwhile: then
@@ -205,7 +285,7 @@ impl Repository {
             index.extend(format!("{mode} {}\t{path}\0", id.trim()).into_bytes());
         }
         self.run(&["update-index", "-z", "--index-info"], &index)?;
-        let tree = text(&self.run(&["write-tree"], b"")?);
+        let tree = text(&self.run(&["write-tree", "--missing-ok"], b"")?);
         let mut commit = vec!["commit-tree", tree.trim()];
         if let Some(tip) = &self.tip {
             let same = text(&self.run(&["rev-parse", &format!("{tip}^{{tree}}")], b"")?);
@@ -226,11 +306,29 @@ impl Repository {
             "push",
             "--quiet",
             "--porcelain",
+            // What a file was before is not here to send the difference to it.
+            "--no-thin",
             &lease,
             "--",
             &self.access.address,
             &to,
         ])
+    }
+
+    /// Bytes of the repository in the folder of the visit.
+    fn used(&self) -> u64 {
+        fn sum_sizes(folder: &Path) -> u64 {
+            // What goes while it is looked at has no size.
+            let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+            entries
+                .map(|entry| match entry.metadata() {
+                    Ok(metadata) if metadata.is_dir() => sum_sizes(&entry.path()),
+                    Ok(metadata) => metadata.len(),
+                    Err(_) => 0,
+                })
+                .sum()
+        }
+        sum_sizes(&self.folder.path().join("objects"))
     }
 
     /// Writes the key and the known hosts for the programs that git starts, readable by us alone.
@@ -255,11 +353,15 @@ impl Repository {
     }
 }
 
-/// A file as the text of a post.
-pub(super) fn as_text(bytes: &[u8]) -> String {
-    text(&bytes[..bytes.len().min(MAX_FILE_BYTES)])
+/// Id and name of a file in a line of `ls-tree`: mode, kind and id, then a tab and the name. `None` of what is no file.
+fn file(entry: &str) -> Option<(&str, &str)> {
+    let (head, name) = entry.trim_end_matches('\0').split_once('\t')?;
+    let mut parts = head.split(' ');
+    let is_file = matches!(parts.next(), Some("100644" | "100755"));
+    parts.nth(1).filter(|_| is_file).map(|id| (id, name))
 }
 
-fn text(bytes: &[u8]) -> String {
+/// Bytes as text.
+pub(super) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }

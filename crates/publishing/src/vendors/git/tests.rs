@@ -1,10 +1,11 @@
 //! Against a bare repository and the real program.
 
 use std::{
-    io::{BufRead as _, BufReader, Write as _},
+    io::{BufRead as _, BufReader, Read as _, Write as _},
     net::TcpListener,
     path::Path,
     process::Command,
+    time::Duration,
 };
 
 use searchwright_contract::{Clock, Instant};
@@ -344,4 +345,124 @@ async fn a_server_that_repeats_the_token_is_not_repeated() {
         panic!("{trouble:?}")
     };
     assert!(said.contains("Basic [secret]"), "{said}");
+}
+
+fn too_large<T: std::fmt::Debug>(done: Result<T, Trouble>) -> String {
+    let Err(Trouble::Refused {
+        why: Why::TooLarge,
+        said: Some(said),
+    }) = done
+    else {
+        panic!("{done:?}")
+    };
+    said
+}
+
+/// A repository of somebody else, in which files are as large as they say.
+fn with_files(files: &[(&str, usize)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    git(folder.path(), &["init", "--quiet", "--bare", "blog.git"]);
+    git(folder.path(), &["clone", "--quiet", "blog.git", "work"]);
+    let work = folder.path().join("work");
+    for (name, size) in files {
+        let path = work.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, "x".repeat(*size)).unwrap();
+    }
+    commit(&work, ".gitmodules", "");
+    git(&work, &["push", "--quiet", "origin", "HEAD:main"]);
+    folder
+}
+
+#[tokio::test]
+async fn a_folder_of_too_much_is_an_error_and_nothing_is_read() {
+    // One file of many names, which is small as long as it is packed.
+    let folder = with_files(&[("content/posts/0.md", 20 << 20)]);
+    let work = folder.path().join("work");
+    let id = git(&work, &["rev-parse", "HEAD:content/posts/0.md"]);
+    for n in 1..30 {
+        let entry = format!("100644,{},content/posts/{n}.md", id.trim());
+        git(&work, &["update-index", "--add", "--cacheinfo", &entry]);
+    }
+    git(&work, &["commit", "--quiet", "-m", "by somebody else"]);
+    git(&work, &["push", "--quiet", "origin", "HEAD:main"]);
+    let publisher = publisher(&folder.path().join("blog.git"), folder.path());
+    let first = item("01234567 first");
+    let wanted = Wanted {
+        id: None,
+        marker: &first.marker,
+        slug: "a-title",
+    };
+    for said in [
+        too_large(publisher.find(&wanted).await),
+        too_large(publisher.fields(None, None).await),
+    ] {
+        assert!(said.contains("at most 64 MiB"), "{said}");
+    }
+
+    // One that is too large for a post of ours is no hindrance to others.
+    let folder = with_files(&[("content/posts/0.md", 3 << 20), ("content/posts/small.md", 100)]);
+    let publisher = self::publisher(&folder.path().join("blog.git"), folder.path());
+    let made = publisher.create(&first).await.unwrap();
+    assert_eq!(publisher.find(&wanted).await.unwrap(), [made]);
+    let mut other = item("89abcdef second");
+    other.slug = "0".to_owned();
+    let said = too_large(publisher.create(&other).await);
+    assert!(said.contains("at most 2 MiB"), "{said}");
+}
+
+#[tokio::test]
+async fn pictures_are_not_fetched_and_what_is_fetched_has_a_limit() {
+    let folder = with_files(&[("content/posts/old.md", 100)]);
+    let (bare, work) = (folder.path().join("blog.git"), folder.path().join("work"));
+    // A file that no packing makes smaller.
+    let mut state = 1_u64;
+    let noise: String = (0..4 << 20)
+        .map(|_| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            char::from(33 + u8::try_from((state >> 40) % 90).unwrap())
+        })
+        .collect();
+    commit(&work, "photo.png", &noise);
+    git(&work, &["push", "--quiet", "origin", "HEAD:main"]);
+    let mut publisher = publisher(&bare, folder.path());
+    publisher.scratch_bytes = 1 << 20;
+    let said = too_large(publisher.check().await);
+    assert!(said.contains("1 MiB"), "{said}");
+    let left = std::fs::read_dir(folder.path().join("scratch")).unwrap().count();
+    assert_eq!(left, 0);
+
+    git(&bare, &["config", "uploadpack.allowFilter", "true"]);
+    publisher.check().await.unwrap();
+    let first = item("01234567 first");
+    let made = publisher.create(&first).await.unwrap();
+    let wanted = Wanted {
+        id: Some("a-title.md"),
+        marker: &first.marker,
+        slug: "a-title",
+    };
+    assert_eq!(
+        publisher.find(&wanted).await.unwrap(),
+        std::slice::from_ref(&made)
+    );
+    publisher.update(&made, &item("89abcdef second")).await.unwrap();
+    assert_eq!(git(&bare, &["show", "main:photo.png"]), noise);
+    assert!(git(&bare, &["show", "main:content/posts/a-title.md"]).contains("second"));
+    git(&bare, &["fsck", "--strict"]);
+}
+
+#[tokio::test]
+async fn git_ends_with_the_call_that_it_runs_for() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let publisher = reaching(&format!("http://{address}/blog.git"), folder.path());
+    let call = tokio::spawn(async move { publisher.check().await });
+    let asked = tokio::task::spawn_blocking(move || listener.accept().unwrap().0);
+    let mut client = asked.await.unwrap();
+    call.abort();
+    // It never gets an answer, and goes away long before its own time is up.
+    client.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    let end = tokio::task::spawn_blocking(move || client.read_to_end(&mut Vec::new()));
+    end.await.unwrap().unwrap();
 }

@@ -9,16 +9,35 @@ use std::{
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use searchwright_outbound::excerpt;
-use tokio::io::AsyncWriteExt as _;
+use tokio::{
+    io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _},
+    sync::watch,
+};
 
 use super::{
-    Repository, failed, text,
+    MAX_OUTPUT, Repository, THERE, failed, text,
     words::{meaning, obstacle},
 };
 use crate::error::{Cause, Trouble, Why};
 
 /// Longest a command may take.
 const MAX_DURATION: Duration = Duration::from_secs(90);
+/// Longest that a killed program may take to be gone.
+const MAX_DYING: Duration = Duration::from_secs(5);
+/// Interval at which it is asked how much a program has written.
+const LOOK: Duration = Duration::from_millis(100);
+/// Bytes of messages that are kept.
+const MAX_WORDS: usize = 64 << 10;
+
+/// Reason for which a program did not come to its own end.
+enum Cut {
+    /// It was never started.
+    NotStarted(Trouble),
+    /// It said or wrote more than it may.
+    TooMuch(Trouble),
+    /// Its time was up, or nobody waits for it any more.
+    Late,
+}
 
 /// Our name in commits.
 const IDENTITY: [(&str, &str); 4] = [
@@ -29,10 +48,10 @@ const IDENTITY: [(&str, &str); 4] = [
 ];
 
 impl Repository {
-    /// The program with nothing of this machine's configuration. Secrets are in its environment, which only we can read.
-    fn command<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Command {
+    /// A program with nothing of this machine's configuration. Secrets are in its environment, which only we can read.
+    fn command<S: AsRef<OsStr>>(&self, program: &str, arguments: &[S]) -> Command {
         let folder = self.folder.path();
-        let mut command = Command::new("git");
+        let mut command = Command::new(program);
         command
             .args(arguments)
             .current_dir(folder)
@@ -44,6 +63,10 @@ impl Repository {
             .env("GIT_CONFIG_NOSYSTEM", "1")
             .env("GIT_CONFIG_GLOBAL", "/dev/null")
             .env("GIT_TERMINAL_PROMPT", "0")
+            // What was left out is fetched when we say so.
+            .env("GIT_NO_LAZY_FETCH", "1")
+            // No file of the other side is taken into memory as a whole that unpacks to more.
+            .env("GIT_ALLOC_LIMIT", "128m")
             .env("GIT_ASKPASS", "true")
             .env("GIT_ALLOW_PROTOCOL", "https:http:ssh:file")
             .env("GIT_SSH_VARIANT", "ssh")
@@ -66,6 +89,14 @@ impl Repository {
             ("http.lowSpeedTime".to_owned(), "30".to_owned()),
             ("transfer.fsckObjects".to_owned(), "true".to_owned()),
             ("gc.auto".to_owned(), "0".to_owned()),
+            // Everything that comes stays packed, in one file for each time: its size is bounded.
+            ("fetch.unpackLimit".to_owned(), "1".to_owned()),
+            // Larger files go through in pieces, and are not compared with others.
+            ("core.bigFileThreshold".to_owned(), "4m".to_owned()),
+            ("pack.threads".to_owned(), "2".to_owned()),
+            ("fetch.negotiationAlgorithm".to_owned(), "noop".to_owned()),
+            (format!("remote.{THERE}.url"), self.access.address.clone()),
+            (format!("remote.{THERE}.promisor"), "true".to_owned()),
         ];
         if let Some((host, port, address)) = &self.access.at {
             // An address is reached as it is, and curl reads none of IPv6 as a name.
@@ -120,7 +151,20 @@ impl Repository {
 
     /// A command that stays on this machine.
     pub(super) fn run(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, Trouble> {
-        let done = finish(self.command(arguments), input)?.ok_or_else(|| failed("took too long"))?;
+        self.run_at_most(arguments, input, MAX_OUTPUT)
+    }
+
+    /// A command that stays on this machine, and prints at most so many bytes.
+    pub(super) fn run_at_most(
+        &self,
+        arguments: &[&str],
+        input: &[u8],
+        most: usize,
+    ) -> Result<Vec<u8>, Trouble> {
+        let done = self.finish(arguments, input, most).map_err(|cut| match cut {
+            Cut::NotStarted(trouble) | Cut::TooMuch(trouble) => trouble,
+            Cut::Late => failed("took too long"),
+        })?;
         if done.status.success() {
             Ok(done.stdout)
         } else {
@@ -129,8 +173,13 @@ impl Repository {
     }
 
     /// A command that asks the other side.
-    pub(super) fn reach(&self, arguments: &[&str]) -> Result<Vec<u8>, Trouble> {
-        let done = finish(self.command(arguments), b"")?.ok_or_else(|| Trouble::not_now(Cause::Timeout))?;
+    pub(super) fn reach(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, Trouble> {
+        let done = self
+            .finish(arguments, input, MAX_OUTPUT)
+            .map_err(|cut| match cut {
+                Cut::NotStarted(trouble) | Cut::TooMuch(trouble) => trouble,
+                Cut::Late => Trouble::not_now(Cause::Timeout),
+            })?;
         match done.status.code() {
             Some(0) => Ok(done.stdout),
             // The repository is there and has no such branch.
@@ -144,7 +193,11 @@ impl Repository {
     /// A command that changes the other side: cut off, it may have.
     pub(super) fn reach_to_write(&self, arguments: &[&str]) -> Result<(), Trouble> {
         let unclear = |cause| Trouble::Unclear { cause, status: None };
-        let done = finish(self.command(arguments), b"")?.ok_or_else(|| unclear(Cause::Timeout))?;
+        let done = self.finish(arguments, b"", MAX_OUTPUT).map_err(|cut| match cut {
+            Cut::NotStarted(trouble) => trouble,
+            Cut::TooMuch(_) => unclear(Cause::Broken),
+            Cut::Late => unclear(Cause::Timeout),
+        })?;
         if done.status.success() {
             return Ok(());
         }
@@ -165,42 +218,141 @@ impl Repository {
             said: excerpt(&words, &[&self.access.token, &self.pair(), &folder]),
         }
     }
+
+    /// Runs the program to its end, which comes at the latest when the call is over that it runs for. Called on a thread that may
+    /// block.
+    fn finish(&self, arguments: &[&str], input: &[u8], most: usize) -> Result<Output, Cut> {
+        let mut command = tokio::process::Command::from(self.limited(arguments));
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
+        // A group of its own: git starts ssh and others, which a kill of git alone leaves behind.
+        #[cfg(unix)]
+        command.process_group(0);
+        let done = tokio::runtime::Handle::current().block_on(async {
+            let call = &self.access.call;
+            if call.as_ref().is_some_and(|call| call.has_changed().is_err()) {
+                return Err(Cut::Late);
+            }
+            let call = is_over(call.clone());
+            tokio::pin!(call);
+            let mut child = command.spawn().map_err(|error| {
+                Cut::NotStarted(match error.kind() {
+                    std::io::ErrorKind::NotFound => failed("is not installed on the server"),
+                    _ => failed(error),
+                })
+            })?;
+            let group = child.id();
+            let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+            let feed = async {
+                if let Some(mut stdin) = stdin {
+                    // Who does not read what it is given says why on its way out.
+                    let _ = stdin.write_all(input).await;
+                }
+                Ok(())
+            };
+            let mut end = Box::pin(async {
+                let (stdout, stderr, ()) =
+                    tokio::try_join!(whole(stdout, most), beginning(stderr, MAX_WORDS), feed)?;
+                let status = child.wait().await.map_err(|error| Cut::TooMuch(failed(error)))?;
+                Ok(Output {
+                    status,
+                    stdout,
+                    stderr,
+                })
+            });
+            let late = tokio::time::sleep(MAX_DURATION);
+            tokio::pin!(late);
+            let mut look = tokio::time::interval(LOOK);
+            let cut = loop {
+                tokio::select! {
+                    biased;
+                    done = &mut end => match done {
+                        Ok(done) => return Ok(done),
+                        Err(cut) => break cut,
+                    },
+                    () = &mut call => break Cut::Late,
+                    () = &mut late => break Cut::Late,
+                    _ = look.tick() => if self.used() > self.access.scratch_bytes {
+                        break Cut::TooMuch(self.too_large());
+                    },
+                }
+            };
+            drop(end);
+            if let Some(group) = group {
+                end_group(group);
+            }
+            // The folder is removed next: nobody may write to it any more.
+            let _ = tokio::time::timeout(MAX_DYING, child.wait()).await;
+            Err(cut)
+        })?;
+        // A file that reaches its limit ends the program that writes it, which another one reports in words of its own.
+        if !done.status.success() && self.used() + 4096 > self.access.scratch_bytes {
+            return Err(Cut::TooMuch(self.too_large()));
+        }
+        Ok(done)
+    }
+
+    /// The program, unable to write a file that is larger than the visit may keep.
+    fn limited(&self, arguments: &[&str]) -> Command {
+        // The first command tells whether there is a git.
+        if cfg!(not(unix)) || arguments == ["version"] {
+            return self.command("git", arguments);
+        }
+        // In blocks of 512 bytes. What is allowed less already stays so.
+        let blocks = self.access.scratch_bytes.saturating_sub(self.used()) / 512;
+        let blocks = blocks.max(1).to_string();
+        let script = "(ulimit -f \"$0\") 2>/dev/null && ulimit -f \"$0\"; exec git \"$@\"";
+        let mut all = vec!["-c", script, blocks.as_str()];
+        all.extend(arguments);
+        self.command("sh", &all)
+    }
+
+    fn too_large(&self) -> Trouble {
+        let why = format!(
+            "git: what has to be fetched of the branch is more than {} MiB, the most that is kept here",
+            self.access.scratch_bytes >> 20
+        );
+        Trouble::because(Why::TooLarge, why)
+    }
 }
 
-/// Runs it to its end; `None` if that took too long. Called on a thread that may block.
-fn finish(command: Command, input: &[u8]) -> Result<Option<Output>, Trouble> {
-    let mut command = tokio::process::Command::from(command);
-    command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true);
-    // A group of its own: git starts ssh and others, which a kill of git alone leaves behind.
-    #[cfg(unix)]
-    command.process_group(0);
-    tokio::runtime::Handle::current().block_on(async {
-        let mut child = command.spawn().map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => failed("is not installed on the server"),
-            _ => failed(error),
-        })?;
-        let stdin = child.stdin.take();
-        let feed = async {
-            if let Some(mut stdin) = stdin {
-                // Who does not read what it is given says why on its way out.
-                let _ = stdin.write_all(input).await;
-            }
+/// Ends when a call does.
+async fn is_over(call: Option<watch::Receiver<()>>) {
+    match call {
+        Some(mut call) => while call.changed().await.is_ok() {},
+        None => std::future::pending().await,
+    }
+}
+
+/// All that a program prints. More than so many bytes are an error.
+async fn whole(pipe: Option<impl AsyncRead + Unpin>, most: usize) -> Result<Vec<u8>, Cut> {
+    let mut bytes = Vec::new();
+    if let Some(pipe) = pipe {
+        let mut pipe = pipe.take(most as u64 + 1);
+        let read = pipe.read_to_end(&mut bytes).await;
+        read.map_err(|error| Cut::TooMuch(failed(error)))?;
+    }
+    if bytes.len() > most {
+        let why = format!("git: prints more than {most} bytes");
+        return Err(Cut::TooMuch(Trouble::because(Why::TooLarge, why)));
+    }
+    Ok(bytes)
+}
+
+/// The beginning of what a program prints; the rest is read and dropped, so that it does not wait for us.
+async fn beginning(pipe: Option<impl AsyncRead + Unpin>, most: usize) -> Result<Vec<u8>, Cut> {
+    let mut bytes = Vec::new();
+    if let Some(mut pipe) = pipe {
+        let read = async {
+            (&mut pipe).take(most as u64).read_to_end(&mut bytes).await?;
+            tokio::io::copy(&mut pipe, &mut tokio::io::sink()).await
         };
-        let group = child.id();
-        let end = async { tokio::join!(feed, child.wait_with_output()).1 };
-        tokio::pin!(end);
-        if let Ok(done) = tokio::time::timeout(MAX_DURATION, &mut end).await {
-            return done.map(Some).map_err(failed);
-        }
-        if let Some(group) = group {
-            end_group(group);
-        }
-        Ok(None)
-    })
+        read.await.map_err(|error| Cut::TooMuch(failed(error)))?;
+    }
+    Ok(bytes)
 }
 
 /// Kills a program and all that it started, while it still is there.
@@ -250,7 +402,7 @@ mod tests {
                 ssh.ends_with(&format!("-o HostName=::1 -o 'HostKeyAlias={alias}'")),
                 "{ssh}"
             );
-            let command = repository.command(&["version"]);
+            let command = repository.command("git", &["version"]);
             let has = command
                 .get_envs()
                 .any(|(_, value)| value.is_some_and(|value| value == "http.curloptResolve"));
@@ -265,7 +417,7 @@ mod tests {
             access: Access::default(),
             tip: None,
         };
-        let command = repository.command(&["version"]);
+        let command = repository.command("git", &["version"]);
         let file = std::env::var_os("SSL_CERT_FILE").map(PathBuf::from);
         let set = command.get_envs().find(|(name, _)| *name == "GIT_SSL_CAINFO");
         let set = set.and_then(|(_, value)| value).map(PathBuf::from);
