@@ -8,7 +8,7 @@ mod credential_changes;
 use std::{
     sync::{
         OnceLock,
-        atomic::{AtomicU8, Ordering},
+        atomic::{AtomicBool, AtomicU8, Ordering},
     },
     time::Duration,
 };
@@ -38,14 +38,27 @@ const DISCARD_PLANS: &str = "DISCARD PLANS";
 /// Runs of a statement in one pipeline from which on it is planned again.
 const REPLAN_RUNS: usize = 100;
 
-/// A connection of the pool. It is closed, not given back, when it is dropped inside a transaction.
+/// A connection of the pool. It is closed, not given back, when it is dropped inside a transaction or with a statement running.
 #[derive(Debug)]
 pub(crate) struct Client {
     object: Option<Object>,
     /// One of the states below.
     transaction: AtomicU8,
+    /// Whether a statement was sent and not answered.
+    running: AtomicBool,
+    tls: Tls,
     /// Statements to be sent with COMMIT.
     deferred: Vec<(tokio_postgres::Statement, Vec<Param>)>,
+}
+
+/// Encryption of connections, if they have any.
+#[derive(Clone)]
+struct Tls(Option<MakeRustlsConnect>);
+
+impl std::fmt::Debug for Tls {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.0.is_some() { "Tls" } else { "NoTls" })
+    }
 }
 
 /// No transaction: statements commit by themselves.
@@ -58,10 +71,12 @@ const BEGUN: u8 = 2;
 const FAILED: u8 = 3;
 
 impl Client {
-    fn new(object: Object, transaction: u8) -> Self {
+    fn new(object: Object, transaction: u8, tls: Tls) -> Self {
         Self {
             object: Some(object),
             transaction: AtomicU8::new(transaction),
+            running: AtomicBool::new(false),
+            tls,
             deferred: Vec::new(),
         }
     }
@@ -78,6 +93,7 @@ impl Client {
         statement: impl Future<Output = Result<T, tokio_postgres::Error>>,
     ) -> Result<T> {
         let begins = self.transaction.load(Ordering::Relaxed) == TO_BEGIN;
+        self.running.store(true, Ordering::Relaxed);
         let outcome = if begins {
             // From here on a dropped future leaves the connection inside a transaction.
             self.transaction.store(BEGUN, Ordering::Relaxed);
@@ -87,6 +103,7 @@ impl Client {
         } else {
             statement.await
         };
+        self.running.store(false, Ordering::Relaxed);
         if outcome.is_err() && self.transaction.load(Ordering::Relaxed) == BEGUN {
             self.transaction.store(FAILED, Ordering::Relaxed);
         }
@@ -157,9 +174,23 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        if *self.transaction.get_mut() >= BEGUN
+        let is_left_reading = *self.transaction.get_mut() == NO_TRANSACTION && *self.running.get_mut();
+        if (*self.transaction.get_mut() >= BEGUN || is_left_reading)
             && let Some(object) = self.object.take()
         {
+            // The server notices that a caller is gone only when it sends something.
+            if is_left_reading && let Ok(runtime) = tokio::runtime::Handle::try_current() {
+                let (token, tls) = (object.cancel_token(), self.tls.0.take());
+                runtime.spawn(async move {
+                    let cancelled = match tls {
+                        Some(tls) => token.cancel_query(tls).await,
+                        None => token.cancel_query(NoTls).await,
+                    };
+                    if let Err(error) = cancelled {
+                        tracing::debug!(%error, "a statement whose caller is gone was not cancelled");
+                    }
+                });
+            }
             drop(Object::take(object));
         }
     }
@@ -169,6 +200,7 @@ impl Drop for Client {
 pub(crate) struct Postgres {
     pool: Pool,
     config: Box<tokio_postgres::Config>,
+    tls: Tls,
     /// Set by the first process that asks for the generation of credentials; commands of the operator never do.
     changes: OnceLock<CredentialChanges>,
 }
@@ -191,10 +223,13 @@ impl Postgres {
         let manager_config = ManagerConfig {
             recycling_method: RecyclingMethod::Fast,
         };
-        let manager = if config.get_ssl_mode() == tokio_postgres::config::SslMode::Disable {
-            Manager::from_config(config, NoTls, manager_config)
-        } else {
-            Manager::from_config(config, tls_connector()?, manager_config)
+        let tls = match config.get_ssl_mode() {
+            tokio_postgres::config::SslMode::Disable => None,
+            _ => Some(tls_connector()?),
+        };
+        let manager = match &tls {
+            None => Manager::from_config(config, NoTls, manager_config),
+            Some(tls) => Manager::from_config(config, tls.clone(), manager_config),
         };
         let pool = Pool::builder(manager)
             .max_size(connections)
@@ -222,6 +257,7 @@ impl Postgres {
         let postgres = Self {
             pool,
             config: Box::new(own),
+            tls: Tls(tls),
             changes: OnceLock::new(),
         };
         let client = postgres.object().await?;
@@ -247,7 +283,11 @@ impl Postgres {
     }
 
     pub(crate) async fn client(&self) -> Result<Client> {
-        Ok(Client::new(self.object().await?, NO_TRANSACTION))
+        Ok(Client::new(
+            self.object().await?,
+            NO_TRANSACTION,
+            self.tls.clone(),
+        ))
     }
 
     async fn object(&self) -> Result<Object> {
@@ -263,7 +303,7 @@ impl Postgres {
     }
 
     pub(crate) async fn begin(&self) -> Result<Client> {
-        Ok(Client::new(self.object().await?, TO_BEGIN))
+        Ok(Client::new(self.object().await?, TO_BEGIN, Tls(None)))
     }
 
     pub(crate) async fn migrate(&self) -> Result<Vec<u32>> {

@@ -4,6 +4,7 @@
 //! one: each but the first runs as a savepoint, one COMMIT covers them all, and only then are the callers
 //! answered.
 
+pub(crate) mod bounded;
 mod checkpoints;
 pub(crate) mod connection;
 

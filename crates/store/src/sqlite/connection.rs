@@ -8,6 +8,7 @@ use std::{
 
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
 
+use super::bounded::Places;
 use crate::error::{Error, Result};
 
 /// Time to wait for the lock of another process.
@@ -15,10 +16,11 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Pause between attempts to set the journal mode.
 const WAL_RETRY: Duration = Duration::from_millis(10);
 
-/// Idle connections for reading.
+/// Idle connections for reading, and the places of long reads.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ConnectionPool {
     idle: Arc<Mutex<Vec<Connection>>>,
+    pub(super) places: Arc<Places>,
 }
 
 impl ConnectionPool {
@@ -39,8 +41,8 @@ impl ConnectionPool {
 /// A connection that returns to its pool, if it has one, when it is dropped.
 #[derive(Debug)]
 pub(crate) struct PooledConnection {
-    connection: Option<Connection>,
-    pool: Option<ConnectionPool>,
+    pub(super) connection: Option<Connection>,
+    pub(super) pool: Option<ConnectionPool>,
 }
 
 impl PooledConnection {

@@ -25,6 +25,7 @@ mod keyword_walks;
 mod keywords;
 mod ledger;
 mod lifecycle;
+mod long_reads;
 mod migrations;
 mod pages;
 mod posts;
