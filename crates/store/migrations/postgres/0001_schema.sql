@@ -842,6 +842,17 @@ CREATE INDEX keywords_by_status ON keywords (project_id, status, id);
 CREATE INDEX keywords_by_intent ON keywords (project_id, intent, id);
 CREATE INDEX keywords_by_cluster ON keywords (project_id, cluster_id, id) WHERE cluster_id IS NOT NULL;
 
+-- Searches by a part of the text. Without the extension, or the right to create it, they read the texts of the whole project.
+DO $$
+BEGIN
+  IF EXISTS (SELECT 1 FROM pg_available_extensions WHERE name = 'pg_trgm') THEN
+    CREATE EXTENSION IF NOT EXISTS pg_trgm;
+    CREATE INDEX keywords_by_trigrams ON keywords USING gin (normalized gin_trgm_ops);
+  END IF;
+EXCEPTION WHEN insufficient_privilege OR undefined_object THEN
+  RAISE NOTICE 'keywords are searched without an index: %', SQLERRM;
+END $$;
+
 -- Autocomplete answers of a search engine, cached.
 CREATE TABLE suggestions (
   project_id UUID NOT NULL REFERENCES projects (id),

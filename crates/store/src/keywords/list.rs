@@ -6,7 +6,7 @@ use searchwright_contract::{
     keywords::{Intent, Keyword, KeywordSort, KeywordStatus},
 };
 
-use super::read_keyword;
+use super::{read_keyword, trigrams};
 use crate::{Result, Tx, access::ProjectScope, sql};
 
 /// Filters and cursor of a list.
@@ -65,6 +65,60 @@ macro_rules! filtered {
     };
 }
 
+/// Looks at candidates of a search one by one. Pluses keep SQLite from walking the index of the order instead.
+macro_rules! among {
+    ($ids:expr, $from:expr, $order:expr) => {
+        concat!(
+            columns!("SELECT" "FROM keywords WHERE project_id = $1 AND id IN ("),
+            $ids,
+            ") AND ",
+            $from,
+            filters!(),
+            $order,
+            " LIMIT $4"
+        )
+    };
+}
+
+macro_rules! among_sorted {
+    ($ids:expr, $plus:literal, $part:expr, $value:literal) => {
+        match $part {
+            ListPart::Known => among!(
+                $ids,
+                concat!("(", $plus, $value, ", ", $plus, "id) < ($2, $3)"),
+                concat!($plus, $value, " DESC, ", $plus, "id DESC")
+            ),
+            ListPart::Unknown => among_newest!($ids, $plus, concat!($plus, $value, " IS NULL")),
+        }
+    };
+}
+
+macro_rules! among_newest {
+    ($ids:expr, $plus:literal, $from:expr) => {
+        among!(
+            $ids,
+            concat!(
+                $from,
+                " AND ",
+                $plus,
+                "id < $3 AND CAST($2 AS BIGINT) IS NOT NULL"
+            ),
+            concat!($plus, "id DESC")
+        )
+    };
+}
+
+macro_rules! among_text {
+    ($ids:expr, $plus:literal, $query:expr, $part:expr) => {
+        match $query.sort.unwrap_or(KeywordSort::Created) {
+            KeywordSort::Created => among_newest!($ids, $plus, "id IS NOT NULL"),
+            KeywordSort::Score => among_sorted!($ids, $plus, $part, "score"),
+            KeywordSort::SearchVolume => among_sorted!($ids, $plus, $part, "search_volume"),
+            KeywordSort::KeywordDifficulty => among_sorted!($ids, $plus, $part, "keyword_difficulty"),
+        }
+    };
+}
+
 macro_rules! newest {
     ($from:expr) => {
         part!(
@@ -116,60 +170,109 @@ pub fn list_text(query: &KeywordQuery, part: ListPart, postgres: bool) -> &'stat
     }
 }
 
+/// Returns the statement of a part of a list that has only the candidates of a search, which are one more parameter.
+fn candidates_text(query: &KeywordQuery, part: ListPart, postgres: bool) -> &'static str {
+    if postgres {
+        among_text!(
+            "SELECT CAST(value AS UUID) FROM json_array_elements_text(CAST(CAST($9 AS TEXT) AS JSON)) AS candidates (value)",
+            "",
+            query,
+            part
+        )
+    } else {
+        among_text!(
+            "SELECT keyword_id FROM keyword_numbers WHERE number IN (SELECT value FROM json_each($9))",
+            "+",
+            query,
+            part
+        )
+    }
+}
+
 /// Returns one page in the order of the query.
 pub async fn list(tx: &mut Tx, scope: ProjectScope, query: KeywordQuery) -> Result<Vec<Keyword>> {
     // Ids are UUIDv7: their order is that of creation, and the largest possible id begins the list.
     let (value, id) = query.after.unwrap_or((i64::MAX, KeywordId::MAX));
-    if query.sort.unwrap_or(KeywordSort::Created) == KeywordSort::Created {
-        let all = query.status.is_none() && query.intent.is_none() && query.cluster.is_none();
-        if all && query.contains.is_none() {
-            return sql(
-                columns!("SELECT" "FROM keywords WHERE project_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3"),
-            )
-            .bind(scope.project())
-            .bind(id)
-            .bind(query.limit)
-            .fetch_all(tx, read_keyword)
-            .await;
-        }
-        return fetch_part(tx, scope, &query, ListPart::Known, (value, id), query.limit).await;
+    let is_by_time = query.sort.unwrap_or(KeywordSort::Created) == KeywordSort::Created;
+    let all = query.status.is_none() && query.intent.is_none() && query.cluster.is_none();
+    if is_by_time && all && query.contains.is_none() {
+        return sql(
+            columns!("SELECT" "FROM keywords WHERE project_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3"),
+        )
+        .bind(scope.project())
+        .bind(id)
+        .bind(query.limit)
+        .fetch_all(tx, read_keyword)
+        .await;
+    }
+    let candidates = match &query.contains {
+        Some(contained) => trigrams::find_candidates(tx, scope, contained).await?,
+        None => None,
+    };
+    if candidates.as_deref() == Some("[]") {
+        return Ok(Vec::new());
+    }
+    let parts = Parts {
+        scope,
+        query: &query,
+        candidates: candidates.as_deref(),
+    };
+    if is_by_time {
+        return parts.fetch(tx, ListPart::Known, (value, id), query.limit).await;
     }
     if value < 0 {
-        return fetch_part(tx, scope, &query, ListPart::Unknown, (value, id), query.limit).await;
+        return parts.fetch(tx, ListPart::Unknown, (value, id), query.limit).await;
     }
-    let mut found = fetch_part(tx, scope, &query, ListPart::Known, (value, id), query.limit).await?;
+    let mut found = parts.fetch(tx, ListPart::Known, (value, id), query.limit).await?;
     // Keywords without a value follow once those with a value are exhausted.
     let left = query.limit.saturating_sub(found.len() as u32);
     if left > 0 {
         let begin = (value, KeywordId::MAX);
-        found.extend(fetch_part(tx, scope, &query, ListPart::Unknown, begin, left).await?);
+        found.extend(parts.fetch(tx, ListPart::Unknown, begin, left).await?);
     }
     Ok(found)
 }
 
-async fn fetch_part(
-    tx: &mut Tx,
+/// A list of which parts are read.
+struct Parts<'q> {
     scope: ProjectScope,
-    query: &KeywordQuery,
-    part: ListPart,
-    after: (i64, KeywordId),
-    limit: u32,
-) -> Result<Vec<Keyword>> {
-    sql(list_text(query, part, tx.is_postgres()))
-        .bind(scope.project())
-        .bind(after.0)
-        .bind(after.1)
-        .bind(limit)
-        .bind(query.status.map(KeywordStatus::as_str))
-        .bind(query.intent.map(Intent::as_str))
-        .bind(query.contains.as_deref().map(like_pattern))
-        .bind(query.cluster)
-        .fetch_all(tx, read_keyword)
-        .await
+    query: &'q KeywordQuery,
+    /// Candidates of a search, unless they are many.
+    candidates: Option<&'q str>,
+}
+
+impl Parts<'_> {
+    async fn fetch(
+        &self,
+        tx: &mut Tx,
+        part: ListPart,
+        after: (i64, KeywordId),
+        limit: u32,
+    ) -> Result<Vec<Keyword>> {
+        let query = self.query;
+        let text = if self.candidates.is_some() {
+            candidates_text(query, part, tx.is_postgres())
+        } else {
+            list_text(query, part, tx.is_postgres())
+        };
+        let mut statement = sql(text)
+            .bind(self.scope.project())
+            .bind(after.0)
+            .bind(after.1)
+            .bind(limit)
+            .bind(query.status.map(KeywordStatus::as_str))
+            .bind(query.intent.map(Intent::as_str))
+            .bind(query.contains.as_deref().map(like_pattern))
+            .bind(query.cluster);
+        if let Some(candidates) = self.candidates {
+            statement = statement.bind(candidates);
+        }
+        statement.fetch_all(tx, read_keyword).await
+    }
 }
 
 /// Returns the LIKE pattern of texts that contain this one.
-fn like_pattern(text: &str) -> String {
+pub(super) fn like_pattern(text: &str) -> String {
     let mut pattern = String::with_capacity(text.len() + 2);
     pattern.push('%');
     for c in text.chars() {

@@ -21,6 +21,7 @@ mod idempotency;
 mod issue_lists;
 mod issues;
 mod jobs;
+mod keyword_search;
 mod keyword_walks;
 mod keywords;
 mod ledger;
