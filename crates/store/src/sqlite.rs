@@ -42,6 +42,11 @@ const STRAGGLER_WAIT: Duration = Duration::from_micros(150);
 const MAX_QUEUED: usize = 1024;
 /// First SQLite version without the WAL-reset corruption (sqlite.org, 2026-03-13).
 const MIN_VERSION: i32 = 3_051_003;
+/// Changes of rows after which the statistics are looked at; then whenever there were as many again. Without them SQLite takes a
+/// table for small, and reads all of it.
+const CHANGES_PER_LOOK: u64 = 1_000;
+/// Analyses every table that has ten times the rows of its statistics, or a tenth, from a sample.
+const RENEW_STATISTICS: &str = "PRAGMA optimize = 0x10012";
 const APPLICATION_ID: i64 = 0x5357_5247; // "SWRG"
 
 #[derive(Debug)]
@@ -110,16 +115,17 @@ impl Sqlite {
         checkpoints::start(&mut writer, path, checkpoints::LIMITS)?;
         let (sender, receiver) = sync_channel(MAX_QUEUED);
         let broken = Arc::new(AtomicBool::new(false));
+        let readers = ConnectionPool::default();
         let thread = {
-            let broken = broken.clone();
+            let (broken, readers) = (broken.clone(), readers.clone());
             std::thread::Builder::new()
                 .name("sqlite-writer".to_owned())
-                .spawn(move || commit_in_groups(writer, &receiver, &broken))
+                .spawn(move || commit_in_groups(writer, &receiver, &readers, &broken))
                 .map_err(|e| Error::Unavailable(e.to_string()))?
         };
         Ok(Self {
             path: path.to_owned(),
-            readers: ConnectionPool::default(),
+            readers,
             queue: Mutex::new(Some(sender)),
             writer: Mutex::new(Some(thread)),
             broken,
@@ -256,12 +262,18 @@ fn is_aborted(tx: &Tx) -> bool {
     }
 }
 
-fn commit_in_groups(connection: Connection, queue: &Receiver<Work>, broken: &AtomicBool) {
+fn commit_in_groups(
+    connection: Connection,
+    queue: &Receiver<Work>,
+    readers: &ConnectionPool,
+    broken: &AtomicBool,
+) {
     let mut tx = Tx {
         connection: TxConnection::Sqlite(PooledConnection::unpooled(connection)),
     };
     let mut answers = Vec::with_capacity(MAX_PER_COMMIT);
     let mut last = 1;
+    let mut next_look = CHANGES_PER_LOOK;
     while let Ok(first) = queue.recv() {
         let begun = Instant::now();
         let outcome = match execute(&tx, "BEGIN IMMEDIATE") {
@@ -280,12 +292,22 @@ fn commit_in_groups(connection: Connection, queue: &Receiver<Work>, broken: &Ato
         for answer in answers.drain(..) {
             answer(outcome.clone());
         }
+        if let TxConnection::Sqlite(connection) = &tx.connection
+            && let Ok(connection) = connection.get()
+            && connection.total_changes() >= next_look
+        {
+            next_look = 2 * connection.total_changes();
+            match connection.execute_batch(RENEW_STATISTICS) {
+                Ok(()) => readers.renew(),
+                Err(error) => tracing::warn!(%error, "the statistics could not be renewed"),
+            }
+        }
     }
     if let TxConnection::Sqlite(connection) = &tx.connection
         && let Ok(connection) = connection.get()
     {
         let _ = connection.pragma_update(None, "wal_checkpoint", "truncate");
-        let _ = connection.execute_batch("PRAGMA optimize");
+        let _ = connection.execute_batch(RENEW_STATISTICS);
     }
 }
 

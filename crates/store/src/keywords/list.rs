@@ -9,6 +9,9 @@ use searchwright_contract::{
 use super::{read_keyword, trigrams};
 use crate::{Result, Tx, access::ProjectScope, sql};
 
+/// Keywords that pass a filter, up to which they are all looked at.
+const FEW: i64 = 1_000;
+
 /// Filters and cursor of a list.
 #[derive(Clone, Debug, Default)]
 pub struct KeywordQuery {
@@ -65,7 +68,7 @@ macro_rules! filtered {
     };
 }
 
-/// Looks at candidates of a search one by one. Pluses keep SQLite from walking the index of the order instead.
+/// Looks at all keywords of a short list of ids. Pluses keep SQLite from walking the index of the order instead.
 macro_rules! among {
     ($ids:expr, $from:expr, $order:expr) => {
         concat!(
@@ -77,6 +80,12 @@ macro_rules! among {
             $order,
             " LIMIT $4"
         )
+    };
+}
+
+macro_rules! few {
+    ($filter:literal) => {
+        concat!("SELECT id FROM keywords WHERE project_id = $1 AND ", $filter)
     };
 }
 
@@ -189,6 +198,39 @@ fn candidates_text(query: &KeywordQuery, part: ListPart, postgres: bool) -> &'st
     }
 }
 
+/// Returns the statement of a part of a list of which few keywords pass a filter: all of them are looked at.
+fn few_text(query: &KeywordQuery, part: ListPart, postgres: bool) -> &'static str {
+    match (postgres, query.cluster.is_some(), query.status.is_some()) {
+        (true, true, _) => among_text!(few!("cluster_id = $8"), "", query, part),
+        (true, false, true) => among_text!(few!("status = $5"), "", query, part),
+        (true, false, false) => among_text!(few!("intent = $6"), "", query, part),
+        (false, true, _) => among_text!(few!("cluster_id = $8"), "+", query, part),
+        (false, false, true) => among_text!(few!("status = $5"), "+", query, part),
+        (false, false, false) => among_text!(few!("intent = $6"), "+", query, part),
+    }
+}
+
+/// Whether few keywords pass a filter, so that an order by a value would be read to its end to find a page of them.
+async fn is_filter_for_few(tx: &mut Tx, scope: ProjectScope, query: &KeywordQuery) -> Result<bool> {
+    let beyond = if let Some(cluster) = query.cluster {
+        sql("SELECT 1 FROM keywords WHERE project_id = $1 AND cluster_id = $2 LIMIT 1 OFFSET $3")
+            .bind(scope.project())
+            .bind(cluster)
+    } else if let Some(status) = query.status {
+        sql("SELECT 1 FROM keywords WHERE project_id = $1 AND status = $2 LIMIT 1 OFFSET $3")
+            .bind(scope.project())
+            .bind(status.as_str())
+    } else if let Some(intent) = query.intent {
+        sql("SELECT 1 FROM keywords WHERE project_id = $1 AND intent = $2 LIMIT 1 OFFSET $3")
+            .bind(scope.project())
+            .bind(intent.as_str())
+    } else {
+        return Ok(false);
+    };
+    let beyond = beyond.bind(FEW).fetch_optional(tx, |_| Ok(())).await?;
+    Ok(beyond.is_none())
+}
+
 /// Returns one page in the order of the query.
 pub async fn list(tx: &mut Tx, scope: ProjectScope, query: KeywordQuery) -> Result<Vec<Keyword>> {
     // Ids are UUIDv7: their order is that of creation, and the largest possible id begins the list.
@@ -212,10 +254,12 @@ pub async fn list(tx: &mut Tx, scope: ProjectScope, query: KeywordQuery) -> Resu
     if candidates.as_deref() == Some("[]") {
         return Ok(Vec::new());
     }
+    let are_few = candidates.is_none() && !is_by_time && is_filter_for_few(tx, scope, &query).await?;
     let parts = Parts {
         scope,
         query: &query,
         candidates: candidates.as_deref(),
+        are_few,
     };
     if is_by_time {
         return parts.fetch(tx, ListPart::Known, (value, id), query.limit).await;
@@ -239,6 +283,8 @@ struct Parts<'q> {
     query: &'q KeywordQuery,
     /// Candidates of a search, unless they are many.
     candidates: Option<&'q str>,
+    /// Few keywords pass a filter.
+    are_few: bool,
 }
 
 impl Parts<'_> {
@@ -252,6 +298,8 @@ impl Parts<'_> {
         let query = self.query;
         let text = if self.candidates.is_some() {
             candidates_text(query, part, tx.is_postgres())
+        } else if self.are_few {
+            few_text(query, part, tx.is_postgres())
         } else {
             list_text(query, part, tx.is_postgres())
         };

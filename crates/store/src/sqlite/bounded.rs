@@ -170,6 +170,7 @@ impl PooledConnection {
         let mut moved = Self {
             connection: self.connection.take(),
             pool: Some(pool),
+            statistics: self.statistics,
         };
         let (to, mut portions) = mpsc::channel(2);
         let mut sender = RowSender {

@@ -2,7 +2,10 @@
 
 use std::{
     path::Path,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
@@ -20,13 +23,18 @@ const WAL_RETRY: Duration = Duration::from_millis(10);
 #[derive(Clone, Debug, Default)]
 pub(super) struct ConnectionPool {
     idle: Arc<Mutex<Vec<Connection>>>,
+    /// Number of times that the statistics were renewed, which a connection reads when it is opened.
+    statistics: Arc<AtomicU64>,
     pub(super) places: Arc<Places>,
 }
 
 impl ConnectionPool {
     /// Returns an idle connection, or opens another.
     pub(super) fn get(&self, path: &Path) -> Result<PooledConnection> {
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let (idle, statistics) = {
+            let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+            (idle.pop(), self.statistics.load(Ordering::Relaxed))
+        };
         let connection = match idle {
             Some(connection) => connection,
             None => connect(path, false)?,
@@ -34,7 +42,15 @@ impl ConnectionPool {
         Ok(PooledConnection {
             connection: Some(connection),
             pool: Some(self.clone()),
+            statistics,
         })
+    }
+
+    /// Closes all connections that have the statistics of before, those in use when they are given back.
+    pub(super) fn renew(&self) {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        self.statistics.fetch_add(1, Ordering::Relaxed);
+        idle.clear();
     }
 }
 
@@ -43,6 +59,8 @@ impl ConnectionPool {
 pub(crate) struct PooledConnection {
     pub(super) connection: Option<Connection>,
     pub(super) pool: Option<ConnectionPool>,
+    /// Those of its pool when it was taken.
+    pub(super) statistics: u64,
 }
 
 impl PooledConnection {
@@ -50,6 +68,7 @@ impl PooledConnection {
         Self {
             connection: Some(connection),
             pool: None,
+            statistics: 0,
         }
     }
 
@@ -63,10 +82,10 @@ impl PooledConnection {
 impl Drop for PooledConnection {
     fn drop(&mut self) {
         if let (Some(connection), Some(pool)) = (self.connection.take(), &self.pool) {
-            pool.idle
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .push(connection);
+            let mut idle = pool.idle.lock().unwrap_or_else(PoisonError::into_inner);
+            if pool.statistics.load(Ordering::Relaxed) == self.statistics {
+                idle.push(connection);
+            }
         }
     }
 }

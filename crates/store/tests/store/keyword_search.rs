@@ -2,7 +2,7 @@
 
 use searchwright_contract::{
     ids::KeywordId,
-    keywords::{Keyword, KeywordSort, KeywordSource, KeywordStatus},
+    keywords::{Intent, Keyword, KeywordSort, KeywordSource, KeywordStatus},
 };
 use searchwright_store::{
     access::ProjectScope,
@@ -18,6 +18,7 @@ on_both!(
     every_order_of_a_search_has_what_contains_the_text,
     a_search_of_many_hits_is_the_list_without_the_others,
     deleted_keywords_are_not_found_and_come_back_once,
+    a_filter_lists_what_passes_it_few_or_many,
 );
 
 const SORTS: [KeywordSort; 4] = [
@@ -180,6 +181,71 @@ async fn deleted_keywords_are_not_found_and_come_back_once(place: &Place) {
                 search(&store, scope, contained, KeywordSort::Created, 10)
                     .await
                     .is_empty()
+            );
+        }
+    }
+}
+
+async fn a_filter_lists_what_passes_it_few_or_many(place: &Place) {
+    let store = place.store().await;
+    let scope = store.project().await;
+    let rows = (0..2_400)
+        .map(|n: i64| NewKeyword {
+            id: id(),
+            keyword: format!("filtered {n}"),
+            normalized: format!("filtered {n}"),
+            language: "en".to_owned(),
+            country: String::new(),
+            status: if n % 200 == 7 {
+                KeywordStatus::Rejected
+            } else {
+                KeywordStatus::New
+            },
+            source: KeywordSource::Manual,
+            facts: KeywordFacts {
+                search_volume: (n % 3 > 0).then_some(n * 37 % 1000),
+                intent: (n % 2 == 0).then_some(Intent::Commercial),
+                ..KeywordFacts::default()
+            },
+        })
+        .collect();
+    commit!(store.db, |tx| keywords::insert_new(tx, scope, rows, now()).await).unwrap();
+    let commercial = Some(Intent::Commercial);
+    for (status, intent, expected) in [
+        (Some(KeywordStatus::New), None, 2_388),
+        (Some(KeywordStatus::Rejected), None, 12),
+        (Some(KeywordStatus::Rejected), commercial, 0),
+        (Some(KeywordStatus::New), commercial, 1_200),
+        (None, commercial, 1_200),
+        (None, Some(Intent::Navigational), 0),
+    ] {
+        for sort in [KeywordSort::Created, KeywordSort::SearchVolume] {
+            let query = KeywordQuery {
+                status,
+                intent,
+                sort: Some(sort),
+                limit: 500,
+                ..KeywordQuery::default()
+            };
+            let (mut found, mut after) = (Vec::new(), None);
+            loop {
+                let query = KeywordQuery {
+                    after,
+                    ..query.clone()
+                };
+                let page = list(&store, scope, query).await;
+                let Some(last) = page.last() else { break };
+                after = Some((last.search_volume.unwrap_or(-1), last.id));
+                found.extend(page);
+            }
+            assert_eq!(found.len(), expected, "{status:?} {intent:?} by {sort:?}");
+            let key = |k: &Keyword| match sort {
+                KeywordSort::SearchVolume => (k.search_volume.unwrap_or(-1), k.id),
+                _ => (0, k.id),
+            };
+            assert!(
+                found.is_sorted_by(|a, b| key(a) > key(b)),
+                "{status:?} {intent:?} by {sort:?}"
             );
         }
     }

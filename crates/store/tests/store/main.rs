@@ -32,6 +32,7 @@ mod pages;
 mod posts;
 mod providers;
 mod seal;
+mod statistics;
 mod suggestions;
 mod usage;
 mod write;
