@@ -32,6 +32,7 @@ pub use cannibalisation::{list_competing_pages, list_languages, update_competing
 pub use clusters::{ClusterCandidate, ClusterPlace, list_in_language, update_clusters};
 pub use list::{KeywordQuery, ListPart, list, list_text};
 pub use posts::{has_approved_without_live_post, list_published_twice, status_from_post, update_from_posts};
+pub use trigrams::search_text;
 
 use crate::{Cells, Error, Json, Param, Result, Tx, access::ProjectScope, sql};
 

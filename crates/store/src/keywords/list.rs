@@ -38,10 +38,14 @@ macro_rules! filters {
     };
 }
 
+/// Reads in the order of an index. SQLite is told which: by its statistics it could take a value that few keywords have for
+/// one that many have, and read all keywords.
 macro_rules! part {
-    ($from:expr, $order:expr) => {
+    ($index:literal, $from:expr, $order:expr) => {
         concat!(
-            columns!("SELECT" "FROM keywords WHERE project_id = $1 AND "),
+            columns!("SELECT" "FROM keywords"),
+            $index,
+            " WHERE project_id = $1 AND ",
             $from,
             filters!(),
             $order,
@@ -54,9 +58,11 @@ macro_rules! part {
 /// from scanning that index again. Not for PostgreSQL, which does not know how few rows LIMIT leaves, and would read the whole
 /// table.
 macro_rules! filtered {
-    ($from:expr, $value:literal) => {
+    ($index:literal, $from:expr, $value:literal) => {
         concat!(
-            columns!("SELECT" "FROM keywords WHERE project_id = $1 AND id IN (SELECT id FROM keywords WHERE project_id = $1 AND "),
+            columns!("SELECT" "FROM keywords WHERE project_id = $1 AND id IN (SELECT id FROM keywords"),
+            $index,
+            " WHERE project_id = $1 AND ",
             $from,
             " AND (CAST($5 AS TEXT) IS NULL OR status = $5) AND (CAST($6 AS TEXT) IS NULL OR intent = $6)
               AND CAST($7 AS TEXT) IS NULL AND CAST($8 AS UUID) IS NULL ORDER BY ",
@@ -129,8 +135,9 @@ macro_rules! among_text {
 }
 
 macro_rules! newest {
-    ($from:expr) => {
+    ($index:literal, $from:expr) => {
         part!(
+            $index,
             concat!($from, " AND id < $3 AND CAST($2 AS BIGINT) IS NOT NULL"),
             "id DESC"
         )
@@ -138,16 +145,17 @@ macro_rules! newest {
 }
 
 macro_rules! sorted {
-    ($part:expr, $covered:expr, $value:literal) => {
+    ($index:literal, $part:expr, $covered:expr, $value:literal) => {
         match ($part, $covered) {
-            (ListPart::Known, true) => filtered!(concat!("(", $value, ", id) < ($2, $3)"), $value),
+            (ListPart::Known, true) => filtered!($index, concat!("(", $value, ", id) < ($2, $3)"), $value),
             (ListPart::Known, false) => {
                 part!(
+                    $index,
                     concat!("(", $value, ", id) < ($2, $3)"),
                     concat!($value, " DESC, id DESC")
                 )
             }
-            (ListPart::Unknown, _) => newest!(concat!($value, " IS NULL")),
+            (ListPart::Unknown, _) => newest!($index, concat!($value, " IS NULL")),
         }
     };
 }
@@ -168,14 +176,35 @@ pub fn list_text(query: &KeywordQuery, part: ListPart, postgres: bool) -> &'stat
         && (query.status.is_some() || query.intent.is_some())
         && query.contains.is_none()
         && query.cluster.is_none();
-    match query.sort.unwrap_or(KeywordSort::Created) {
-        KeywordSort::Created if query.cluster.is_some() => newest!("cluster_id = $8"),
-        KeywordSort::Created if query.status.is_some() => newest!("status = $5"),
-        KeywordSort::Created if query.intent.is_some() => newest!("intent = $6"),
-        KeywordSort::Created => newest!("id IS NOT NULL"),
-        KeywordSort::Score => sorted!(part, covered, "score"),
-        KeywordSort::SearchVolume => sorted!(part, covered, "search_volume"),
-        KeywordSort::KeywordDifficulty => sorted!(part, covered, "keyword_difficulty"),
+    match (query.sort.unwrap_or(KeywordSort::Created), postgres) {
+        (KeywordSort::Created, true) if query.cluster.is_some() => newest!("", "cluster_id = $8"),
+        (KeywordSort::Created, true) if query.status.is_some() => newest!("", "status = $5"),
+        (KeywordSort::Created, true) if query.intent.is_some() => newest!("", "intent = $6"),
+        (KeywordSort::Created, false) if query.cluster.is_some() => {
+            newest!(" INDEXED BY keywords_by_cluster", "cluster_id = $8")
+        }
+        (KeywordSort::Created, false) if query.status.is_some() => {
+            newest!(" INDEXED BY keywords_by_status", "status = $5")
+        }
+        (KeywordSort::Created, false) if query.intent.is_some() => {
+            newest!(" INDEXED BY keywords_by_intent", "intent = $6")
+        }
+        (KeywordSort::Created, _) => newest!("", "id IS NOT NULL"),
+        (KeywordSort::Score, true) => sorted!("", part, covered, "score"),
+        (KeywordSort::SearchVolume, true) => sorted!("", part, covered, "search_volume"),
+        (KeywordSort::KeywordDifficulty, true) => sorted!("", part, covered, "keyword_difficulty"),
+        (KeywordSort::Score, false) => sorted!(" INDEXED BY keywords_by_score", part, covered, "score"),
+        (KeywordSort::SearchVolume, false) => {
+            sorted!(" INDEXED BY keywords_by_volume", part, covered, "search_volume")
+        }
+        (KeywordSort::KeywordDifficulty, false) => {
+            sorted!(
+                " INDEXED BY keywords_by_difficulty",
+                part,
+                covered,
+                "keyword_difficulty"
+            )
+        }
     }
 }
 

@@ -22,6 +22,18 @@ pub(super) struct Indexed {
     pub(super) normalized: String,
 }
 
+/// Returns the statement that finds the candidates of a search. Parameters: project, what is looked for, limit.
+pub const fn search_text(postgres: bool) -> &'static str {
+    if postgres {
+        "SELECT count(*), CAST(coalesce(json_agg(id), '[]') AS TEXT) FROM
+           (SELECT id FROM keywords WHERE project_id = $1 AND normalized LIKE $2 ESCAPE '\\' LIMIT $3) found"
+    } else {
+        "SELECT count(*), json_group_array(number) FROM
+           (SELECT t.rowid AS number FROM keyword_ranges r CROSS JOIN keyword_trigrams t
+            WHERE r.project_id = $1 AND t.keyword_trigrams MATCH $2 AND t.rowid > r.range << 40 AND t.rowid <= r.last LIMIT $3)"
+    }
+}
+
 /// Returns a list in JSON of the keywords whose text may contain this one, as the statements of the list take it. `None` if
 /// the text is too short for the index, or if there are many.
 pub(super) async fn find_candidates(
@@ -32,23 +44,14 @@ pub(super) async fn find_candidates(
     if contained.chars().nth(LENGTH - 1).is_none() {
         return Ok(None);
     }
-    let statement = if tx.is_postgres() {
-        sql(
-            "SELECT count(*), CAST(coalesce(json_agg(id), '[]') AS TEXT) FROM
-               (SELECT id FROM keywords WHERE project_id = $1 AND normalized LIKE $2 ESCAPE '\\' LIMIT $3) found",
-        )
-        .bind(scope.project())
-        .bind(like_pattern(contained))
+    let text = if tx.is_postgres() {
+        like_pattern(contained)
     } else {
-        sql(
-            "SELECT count(*), json_group_array(number) FROM
-               (SELECT t.rowid AS number FROM keyword_ranges r CROSS JOIN keyword_trigrams t
-                WHERE r.project_id = $1 AND t.keyword_trigrams MATCH $2 AND t.rowid > r.range << 40 AND t.rowid <= r.last LIMIT $3)",
-        )
-        .bind(scope.project())
-        .bind(match_expression(contained))
+        match_expression(contained)
     };
-    let (count, found): (i64, String) = statement
+    let (count, found): (i64, String) = sql(search_text(tx.is_postgres()))
+        .bind(scope.project())
+        .bind(text)
         .bind(MAX_CANDIDATES + 1)
         .fetch_one(tx, |c| Ok((c.take()?, c.take()?)))
         .await?;

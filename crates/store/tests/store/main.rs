@@ -29,6 +29,7 @@ mod lifecycle;
 mod long_reads;
 mod migrations;
 mod pages;
+mod plans;
 mod posts;
 mod providers;
 mod seal;
