@@ -133,7 +133,12 @@ impl Engine {
         let meta = &endpoint.meta;
         let admitted = self.admit(meta, &credential, &arguments).await;
         let project = admitted.inspect_err(|failure| self.record_denial(meta, &credential, &failure.0))?;
-        if let Some(pointer) = find_nul(&arguments) {
+        if let Some(pointer) = find_nul(&arguments).filter(|pointer| {
+            // in a path it names nothing, which is told below
+            !meta
+                .path_parameters()
+                .any(|name| pointer.strip_prefix('/') == Some(name))
+        }) {
             return Err(Problem::fault(&pointer, "not_allowed", "contains U+0000; leave it out").into());
         }
         let faults = endpoint.shape.faults(&arguments);

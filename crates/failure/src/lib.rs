@@ -29,6 +29,11 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let problem = match error {
             Error::Overloaded => Problem::new(Code::Overloaded, "too many writes are waiting").after(1),
+            Error::TooSlow => Problem::new(
+                Code::Overloaded,
+                "the query took too long and was ended; narrow it by a filter, or try again later",
+            )
+            .after(5),
             Error::Full => Problem::new(
                 Code::StorageFull,
                 "nothing can be written until there is space again",

@@ -77,7 +77,7 @@ impl Db {
         }
     }
 
-    /// Returns a connection for reading. On SQLite, reads run on the calling thread.
+    /// Returns a connection for reading. On SQLite, a statement runs on the calling thread for a moment, and elsewhere if it needs longer.
     pub async fn read(&self) -> Result<Tx> {
         Ok(Tx {
             connection: match &*self.backend {

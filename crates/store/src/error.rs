@@ -28,6 +28,9 @@ pub enum Error {
     /// Too many transactions are waiting.
     #[error("too many transactions are waiting")]
     Overloaded,
+    /// A statement that took too long was ended.
+    #[error("the statement took too long and was ended")]
+    TooSlow,
     /// No space left.
     #[error("the storage is full")]
     Full,
@@ -80,6 +83,7 @@ impl From<rusqlite::Error> for Error {
                 IS_FULL.set(true);
                 Self::Full
             }
+            ErrorCode::OperationInterrupted => Self::TooSlow,
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Self::Overloaded,
             ErrorCode::SystemIoFailure
             | ErrorCode::CannotOpen
@@ -109,8 +113,8 @@ impl From<tokio_postgres::Error> for Error {
             SqlState::DISK_FULL => Self::Full,
             SqlState::LOCK_NOT_AVAILABLE
             | SqlState::T_R_DEADLOCK_DETECTED
-            | SqlState::T_R_SERIALIZATION_FAILURE
-            | SqlState::QUERY_CANCELED => Self::Overloaded,
+            | SqlState::T_R_SERIALIZATION_FAILURE => Self::Overloaded,
+            SqlState::QUERY_CANCELED => Self::TooSlow,
             SqlState::ADMIN_SHUTDOWN
             | SqlState::CRASH_SHUTDOWN
             | SqlState::CANNOT_CONNECT_NOW

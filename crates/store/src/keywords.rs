@@ -15,6 +15,7 @@ mod cannibalisation;
 mod clusters;
 mod list;
 mod posts;
+mod trigrams;
 
 use searchwright_contract::{
     Instant,
@@ -25,10 +26,13 @@ use searchwright_contract::{
 };
 use serde_json::Value;
 
+use trigrams::Indexed;
+
 pub use cannibalisation::{list_competing_pages, list_languages, update_competing_pages};
 pub use clusters::{ClusterCandidate, ClusterPlace, list_in_language, update_clusters};
 pub use list::{KeywordQuery, ListPart, list, list_text};
 pub use posts::{has_approved_without_live_post, list_published_twice, status_from_post, update_from_posts};
+pub use trigrams::search_text;
 
 use crate::{Cells, Error, Json, Param, Result, Tx, access::ProjectScope, sql};
 
@@ -201,7 +205,7 @@ macro_rules! insert {
         "INSERT INTO keywords (project_id, version, created_at, updated_at, id, keyword, normalized, language, country, status, source,
            search_volume, keyword_difficulty, intent, intent_source, intent_confidence, intent_reason, score, details)
          VALUES ($1, 1, $2, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
-         ON CONFLICT (project_id, language, country, normalized) DO NOTHING"
+         ON CONFLICT (project_id, language, country, normalized) DO NOTHING RETURNING id"
     };
 }
 
@@ -213,12 +217,7 @@ pub async fn create(
     now: Instant,
 ) -> Result<Result<Keyword, KeywordId>> {
     let (text, keyword) = (text_key(&new), new.to_record(now));
-    let added = sql(insert!())
-        .bind(scope.project())
-        .bind(now)
-        .execute_each(tx, vec![insert_row(new)?])
-        .await?;
-    if added > 0 {
+    if insert_new(tx, scope, vec![new], now).await? > 0 {
         return Ok(Ok(keyword));
     }
     let found = find_by_texts(tx, scope, vec![text]).await?;
@@ -230,12 +229,18 @@ pub async fn create(
 
 /// Inserts keywords and returns their number. Those whose text exists are left as they are.
 pub async fn insert_new(tx: &mut Tx, scope: ProjectScope, new: Vec<NewKeyword>, now: Instant) -> Result<u64> {
+    let texts: Vec<String> = new.iter().map(|new| new.normalized.clone()).collect();
     let rows = new.into_iter().map(insert_row).collect::<Result<_>>()?;
-    sql(insert!())
+    let inserted = sql(insert!())
         .bind(scope.project())
         .bind(now)
-        .execute_each(tx, rows)
-        .await
+        .fetch_optional_each(tx, rows, |c| c.take::<KeywordId>())
+        .await?;
+    let indexed = |(id, normalized)| Some(Indexed { id: id?, normalized });
+    let indexed: Vec<Indexed> = inserted.into_iter().zip(texts).filter_map(indexed).collect();
+    let count = indexed.len() as u64;
+    trigrams::insert(tx, scope, indexed).await?;
+    Ok(count)
 }
 
 fn insert_row(new: NewKeyword) -> Result<Vec<Param>> {
@@ -396,6 +401,7 @@ pub async fn update(
 
 /// Deletes a keyword; [`Error::Missing`] if the project has none of this id.
 pub async fn delete(tx: &mut Tx, scope: ProjectScope, id: KeywordId) -> Result<()> {
+    trigrams::delete(tx, scope, id).await?;
     let gone = sql("DELETE FROM keywords WHERE project_id = $1 AND id = $2")
         .bind(scope.project())
         .bind(id)

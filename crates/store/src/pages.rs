@@ -11,6 +11,9 @@ use searchwright_contract::{
 
 use crate::{Cells, Result, Tx, access::ProjectScope, ledger, sql};
 
+/// Pages of a status up to which they are all looked at, and not the list.
+const FEW: i64 = 1_000;
+
 /// Filters and cursor of a list.
 #[derive(Clone, Debug, Default)]
 pub struct PageQuery {
@@ -58,18 +61,48 @@ fn read_page(c: &mut Cells<'_>) -> Result<Page> {
     Ok(page)
 }
 
+macro_rules! list {
+    ($from:literal, $few:literal) => {
+        concat!(
+            columns!("SELECT" "FROM "),
+            $from,
+            " WHERE ",
+            $few,
+            "u.project_id = $1 AND (u.url, u.page_id) > ($2, $3) AND p.project_id = u.project_id AND p.id = u.page_id AND p.url = u.url
+             AND (CAST($5 AS BIGINT) IS NULL OR status_code = $5) AND (CAST($6 AS BOOLEAN) IS NULL OR indexable = $6)
+             AND (CAST($7 AS TEXT) IS NULL OR replace(u.url, $7, '') <> u.url)
+             ORDER BY u.url, u.page_id LIMIT $4"
+        )
+    };
+}
+
 /// Returns one page of the list by URL, which has the pages that were [inserted](insert_urls) into it. A page whose URL changed
 /// its spelling is listed by the URL that was inserted last.
 ///
 /// A URL contains a text if removing the text changes it: LIKE ignores case on SQLite, but paths are case-sensitive.
 pub async fn list(tx: &mut Tx, scope: ProjectScope, query: PageQuery) -> Result<Vec<Page>> {
     let (url, id) = query.after.unwrap_or((String::new(), PageId::MIN));
-    // CROSS JOIN keeps SQLite to the order of URLs.
-    sql(columns!("SELECT" "FROM page_urls u CROSS JOIN pages p
-         WHERE u.project_id = $1 AND (u.url, u.page_id) > ($2, $3) AND p.project_id = u.project_id AND p.id = u.page_id AND p.url = u.url
-           AND (CAST($5 AS BIGINT) IS NULL OR status_code = $5) AND (CAST($6 AS BOOLEAN) IS NULL OR indexable = $6)
-           AND (CAST($7 AS TEXT) IS NULL OR replace(u.url, $7, '') <> u.url)
-         ORDER BY u.url, u.page_id LIMIT $4"))
+    let are_few = match query.status_code {
+        Some(status_code) => {
+            sql("SELECT 1 FROM pages WHERE project_id = $1 AND status_code = $2 LIMIT 1 OFFSET $3")
+                .bind(scope.project())
+                .bind(status_code)
+                .bind(FEW)
+                .fetch_optional(tx, |_| Ok(()))
+                .await?
+                .is_none()
+        }
+        None => false,
+    };
+    // CROSS JOIN keeps SQLite to the order of URLs, or to the few pages of a status.
+    sql(if are_few {
+        list!(
+            "pages p CROSS JOIN page_urls u",
+            "p.project_id = $1 AND p.status_code = $5 AND "
+        )
+    } else {
+        list!("page_urls u CROSS JOIN pages p", "")
+    })
     .bind(scope.project())
     .bind(url)
     .bind(id)

@@ -9,7 +9,7 @@ mod tls;
 use std::{
     sync::{
         OnceLock,
-        atomic::{AtomicU8, Ordering},
+        atomic::{AtomicBool, AtomicU8, Ordering},
     },
     time::Duration,
 };
@@ -38,12 +38,15 @@ const DISCARD_PLANS: &str = "DISCARD PLANS";
 /// Runs of a statement in one pipeline from which on it is planned again.
 const REPLAN_RUNS: usize = 100;
 
-/// A connection of the pool. It is closed, not given back, when it is dropped inside a transaction.
+/// A connection of the pool. It is closed, not given back, when it is dropped inside a transaction or with a statement running.
 #[derive(Debug)]
 pub(crate) struct Client {
     object: Option<Object>,
     /// One of the states below.
     transaction: AtomicU8,
+    /// Whether a statement was sent and not answered.
+    running: AtomicBool,
+    connector: Connector,
     /// Statements to be sent with COMMIT.
     deferred: Vec<(tokio_postgres::Statement, Vec<Param>)>,
 }
@@ -58,10 +61,12 @@ const BEGUN: u8 = 2;
 const FAILED: u8 = 3;
 
 impl Client {
-    fn new(object: Object, transaction: u8) -> Self {
+    fn new(object: Object, transaction: u8, connector: Connector) -> Self {
         Self {
             object: Some(object),
             transaction: AtomicU8::new(transaction),
+            running: AtomicBool::new(false),
+            connector,
             deferred: Vec::new(),
         }
     }
@@ -78,6 +83,7 @@ impl Client {
         statement: impl Future<Output = Result<T, tokio_postgres::Error>>,
     ) -> Result<T> {
         let begins = self.transaction.load(Ordering::Relaxed) == TO_BEGIN;
+        self.running.store(true, Ordering::Relaxed);
         let outcome = if begins {
             // From here on a dropped future leaves the connection inside a transaction.
             self.transaction.store(BEGUN, Ordering::Relaxed);
@@ -87,6 +93,7 @@ impl Client {
         } else {
             statement.await
         };
+        self.running.store(false, Ordering::Relaxed);
         if outcome.is_err() && self.transaction.load(Ordering::Relaxed) == BEGUN {
             self.transaction.store(FAILED, Ordering::Relaxed);
         }
@@ -157,9 +164,19 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        if *self.transaction.get_mut() >= BEGUN
+        let is_left_reading = *self.transaction.get_mut() == NO_TRANSACTION && *self.running.get_mut();
+        if (*self.transaction.get_mut() >= BEGUN || is_left_reading)
             && let Some(object) = self.object.take()
         {
+            // The server notices that a caller is gone only when it sends something.
+            if is_left_reading && let Ok(runtime) = tokio::runtime::Handle::try_current() {
+                let (token, connector) = (object.cancel_token(), self.connector.clone());
+                runtime.spawn(async move {
+                    if let Err(error) = connector.cancel(token).await {
+                        tracing::debug!(%error, "a statement whose caller is gone was not cancelled");
+                    }
+                });
+            }
             drop(Object::take(object));
         }
     }
@@ -243,7 +260,11 @@ impl Postgres {
     }
 
     pub(crate) async fn client(&self) -> Result<Client> {
-        Ok(Client::new(self.object().await?, NO_TRANSACTION))
+        Ok(Client::new(
+            self.object().await?,
+            NO_TRANSACTION,
+            self.connector.clone(),
+        ))
     }
 
     async fn object(&self) -> Result<Object> {
@@ -262,7 +283,11 @@ impl Postgres {
     }
 
     pub(crate) async fn begin(&self) -> Result<Client> {
-        Ok(Client::new(self.object().await?, TO_BEGIN))
+        Ok(Client::new(
+            self.object().await?,
+            TO_BEGIN,
+            self.connector.clone(),
+        ))
     }
 
     pub(crate) async fn migrate(&self) -> Result<Vec<u32>> {

@@ -4,6 +4,7 @@
 //! one: each but the first runs as a savepoint, one COMMIT covers them all, and only then are the callers
 //! answered.
 
+pub(crate) mod bounded;
 mod checkpoints;
 pub(crate) mod connection;
 mod disk;
@@ -45,6 +46,11 @@ const MAX_QUEUED: usize = 1024;
 const MIN_VERSION: i32 = 3_051_003;
 /// Said of the database once it is unknown what of a commit is on the disk.
 const BROKEN: &str = "a commit did not reach the disk for certain; a restart reads what is there";
+/// Changes of rows after which the statistics are looked at; then whenever there were as many again. Without them SQLite takes a
+/// table for small, and reads all of it.
+const CHANGES_PER_LOOK: u64 = 1_000;
+/// Analyses every table that has ten times the rows of its statistics, or a tenth, from a sample.
+const RENEW_STATISTICS: &str = "PRAGMA optimize = 0x10012";
 const APPLICATION_ID: i64 = 0x5357_5247; // "SWRG"
 
 #[derive(Debug)]
@@ -118,16 +124,17 @@ impl Sqlite {
         checkpoints::start(&mut writer, path, checkpoints::LIMITS)?;
         let (sender, receiver) = sync_channel(MAX_QUEUED);
         let (broken, disk) = (watch::Sender::new(false), Arc::new(Disk::new(path)));
+        let readers = ConnectionPool::default();
         let thread = {
-            let (broken, disk) = (broken.clone(), disk.clone());
+            let (broken, disk, readers) = (broken.clone(), disk.clone(), readers.clone());
             std::thread::Builder::new()
                 .name("sqlite-writer".to_owned())
-                .spawn(move || commit_in_groups(writer, &receiver, &broken, &disk))
+                .spawn(move || commit_in_groups(writer, &receiver, &readers, &broken, &disk))
                 .map_err(|e| Error::Unavailable(e.to_string()))?
         };
         Ok(Self {
             path: path.to_owned(),
-            readers: ConnectionPool::default(),
+            readers,
             queue: Mutex::new(Some(sender)),
             writer: Mutex::new(Some(thread)),
             broken,
@@ -288,6 +295,7 @@ fn is_aborted(tx: &Tx) -> bool {
 fn commit_in_groups(
     connection: Connection,
     queue: &Receiver<Work>,
+    readers: &ConnectionPool,
     broken: &watch::Sender<bool>,
     disk: &Disk,
 ) {
@@ -296,6 +304,7 @@ fn commit_in_groups(
     };
     let mut answers = Vec::with_capacity(MAX_PER_COMMIT);
     let mut last = 1;
+    let mut next_look = CHANGES_PER_LOOK;
     while let Ok(first) = queue.recv() {
         if *broken.borrow() {
             first(None)(Err(CommitFailed::Unavailable(BROKEN.to_owned())));
@@ -329,6 +338,16 @@ fn commit_in_groups(
         for answer in answers.drain(..) {
             answer(outcome.clone());
         }
+        if let TxConnection::Sqlite(connection) = &tx.connection
+            && let Ok(connection) = connection.get()
+            && connection.total_changes() >= next_look
+        {
+            next_look = 2 * connection.total_changes();
+            match connection.execute_batch(RENEW_STATISTICS) {
+                Ok(()) => readers.renew(),
+                Err(error) => tracing::warn!(%error, "the statistics could not be renewed"),
+            }
+        }
     }
     if let TxConnection::Sqlite(connection) = &tx.connection
         && let Ok(connection) = connection.get()
@@ -339,7 +358,7 @@ fn commit_in_groups(
             return;
         }
         let _ = connection.pragma_update(None, "wal_checkpoint", "truncate");
-        let _ = connection.execute_batch("PRAGMA optimize");
+        let _ = connection.execute_batch(RENEW_STATISTICS);
     }
 }
 

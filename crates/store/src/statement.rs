@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 
 use crate::{
     error::{Error, Result},
+    sqlite::{bounded::OwnedRow, connection::PooledConnection},
     transaction::{Tx, TxConnection},
     value::{Column, Json, Param, postgres_params},
 };
@@ -39,6 +40,7 @@ pub struct Cells<'a> {
 #[derive(Debug)]
 enum Row<'a> {
     Sqlite(&'a rusqlite::Row<'a>),
+    Owned(&'a OwnedRow),
     Postgres(&'a tokio_postgres::Row),
 }
 
@@ -49,6 +51,10 @@ impl Cells<'_> {
         self.at += 1;
         match self.row {
             Row::Sqlite(row) => T::from_sqlite(row.get_ref(index)?),
+            Row::Owned(row) => match row.values.get(index) {
+                Some(value) => T::from_sqlite(value.into()),
+                None => Err("there is no such column".to_owned()),
+            },
             Row::Postgres(row) => T::from_postgres(row, index),
         }
         .map_err(|e| Error::Column(index, e))
@@ -94,13 +100,11 @@ impl Statement {
         tx: &mut Tx,
         read: impl Fn(&mut Cells<'_>) -> Result<T>,
     ) -> Result<Vec<T>> {
-        let mut out = Vec::new();
-        self.for_each(tx, |cells| {
+        let push = |out: &mut Vec<T>, cells: &mut Cells<'_>| {
             out.push(read(cells)?);
             Ok(())
-        })
-        .await?;
-        Ok(out)
+        };
+        self.fold(tx, Vec::new, push).await
     }
 
     /// Returns the first row, if there is one.
@@ -109,15 +113,13 @@ impl Statement {
         tx: &mut Tx,
         read: impl Fn(&mut Cells<'_>) -> Result<T>,
     ) -> Result<Option<T>> {
-        let mut out = None;
-        self.for_each(tx, |cells| {
+        let keep_first = |out: &mut Option<T>, cells: &mut Cells<'_>| {
             if out.is_none() {
-                out = Some(read(cells)?);
+                *out = Some(read(cells)?);
             }
             Ok(())
-        })
-        .await?;
-        Ok(out)
+        };
+        self.fold(tx, || None, keep_first).await
     }
 
     /// Returns the first row; [`Error::Missing`] if there is none.
@@ -131,32 +133,46 @@ impl Statement {
         tx: &mut Tx,
         mut read: impl FnMut(&mut Cells<'_>) -> Result<()>,
     ) -> Result<()> {
+        if let TxConnection::Sqlite(connection) = &mut tx.connection
+            && connection.is_bounded()
+        {
+            // What was read cannot be taken back, so it is not tried here first.
+            let runs = vec![Vec::new()];
+            return run_elsewhere(connection, self, runs, |_, cells| read(cells)).await;
+        }
+        self.fold(tx, || (), |(), cells| read(cells)).await
+    }
+
+    /// Reads the rows into what `new` makes, which is made again when the statement is run again.
+    async fn fold<S>(
+        self,
+        tx: &mut Tx,
+        new: impl Fn() -> S,
+        mut read: impl FnMut(&mut S, &mut Cells<'_>) -> Result<()>,
+    ) -> Result<S> {
         match &mut tx.connection {
             TxConnection::Sqlite(connection) => {
-                let connection = connection.get()?;
-                let mut statement = connection.prepare_cached(self.text)?;
-                bind_sqlite(&mut statement, &self.params)?;
-                let mut rows = statement.raw_query();
-                while let Some(row) = rows.next()? {
-                    read(&mut Cells {
-                        row: Row::Sqlite(row),
-                        at: 0,
-                    })?;
-                }
+                let runs = vec![Vec::new()];
+                fold_sqlite(connection, self, runs, new, |state, _, cells| read(state, cells)).await
             }
             TxConnection::Postgres(client) => {
                 let connection = client.get()?;
                 let statement = client.prepare(self.text).await?;
                 let params = postgres_params(&self.params);
-                for row in client.run(connection.query(&statement, &params)).await? {
-                    read(&mut Cells {
-                        row: Row::Postgres(&row),
-                        at: 0,
-                    })?;
+                let rows = client.run(connection.query(&statement, &params)).await?;
+                let mut state = new();
+                for row in &rows {
+                    read(
+                        &mut state,
+                        &mut Cells {
+                            row: Row::Postgres(row),
+                            at: 0,
+                        },
+                    )?;
                 }
+                Ok(state)
             }
         }
-        Ok(())
     }
 
     /// Runs the statement and returns the number of affected rows.
@@ -206,22 +222,14 @@ impl Statement {
     ) -> Result<Vec<Vec<T>>> {
         match &mut tx.connection {
             TxConnection::Sqlite(connection) => {
-                let mut statement = connection.get()?.prepare_cached(self.text)?;
-                bind_sqlite(&mut statement, &self.params)?;
-                let indexes = row_indexes(&statement, &self.params, &rows)?;
-                let mut found = Vec::with_capacity(rows.len());
-                for params in &rows {
-                    bind_row(&mut statement, &indexes, params.iter())?;
-                    let (mut results, mut of_row) = (statement.raw_query(), Vec::new());
-                    while let Some(row) = results.next()? {
-                        of_row.push(read(&mut Cells {
-                            row: Row::Sqlite(row),
-                            at: 0,
-                        })?);
-                    }
-                    found.push(of_row);
-                }
-                Ok(found)
+                let runs = rows.len();
+                let new = || std::iter::repeat_with(Vec::new).take(runs).collect::<Vec<_>>();
+                let push = |found: &mut Vec<Vec<T>>, run: usize, cells: &mut Cells<'_>| {
+                    let value = read(cells)?;
+                    found.get_mut(run).ok_or(Error::Missing)?.push(value);
+                    Ok(())
+                };
+                fold_sqlite(connection, self, rows, new, push).await
             }
             TxConnection::Postgres(client) => {
                 let connection = client.get()?;
@@ -278,6 +286,87 @@ impl Statement {
         }
         self.execute_each(tx, rows).await
     }
+}
+
+/// Reads the rows of each run into what `new` makes. A reader that needs longer than a moment begins again elsewhere.
+async fn fold_sqlite<S>(
+    connection: &mut PooledConnection,
+    statement: Statement,
+    runs: Vec<Vec<Param>>,
+    new: impl Fn() -> S,
+    mut read: impl FnMut(&mut S, usize, &mut Cells<'_>) -> Result<()>,
+) -> Result<S> {
+    let mut visit_all = |connection: &rusqlite::Connection| {
+        let mut state = new();
+        visit_rows(connection, &statement, &runs, |run, row| {
+            let mut cells = Cells {
+                row: Row::Sqlite(row),
+                at: 0,
+            };
+            read(&mut state, run, &mut cells)
+        })?;
+        Ok(state)
+    };
+    if !connection.is_bounded() {
+        return visit_all(connection.get()?);
+    }
+    if let Some(state) = connection.run_briefly(visit_all)? {
+        return Ok(state);
+    }
+    let mut state = new();
+    run_elsewhere(connection, statement, runs, |run, cells| {
+        read(&mut state, run, cells)
+    })
+    .await?;
+    Ok(state)
+}
+
+/// Runs a statement in one of the places of long reads. Statements on the data of a project bind the project first.
+async fn run_elsewhere(
+    connection: &mut PooledConnection,
+    statement: Statement,
+    runs: Vec<Vec<Param>>,
+    mut read: impl FnMut(usize, &mut Cells<'_>) -> Result<()>,
+) -> Result<()> {
+    let owner = match statement.params.first() {
+        Some(Param::Uuid(id)) => Some(*id),
+        _ => None,
+    };
+    connection
+        .run_elsewhere(
+            owner,
+            move |connection, sender| {
+                visit_rows(connection, &statement, &runs, |run, row| sender.send(run, row))
+            },
+            |row| {
+                let mut cells = Cells {
+                    row: Row::Owned(&row),
+                    at: 0,
+                };
+                read(row.run, &mut cells)
+            },
+        )
+        .await
+}
+
+/// Runs a statement once for each row of parameters, and visits the results with the number of the run.
+fn visit_rows(
+    connection: &rusqlite::Connection,
+    statement: &Statement,
+    runs: &[Vec<Param>],
+    mut visit: impl FnMut(usize, &rusqlite::Row<'_>) -> Result<()>,
+) -> Result<()> {
+    let mut prepared = connection.prepare_cached(statement.text)?;
+    bind_sqlite(&mut prepared, &statement.params)?;
+    let indexes = row_indexes(&prepared, &statement.params, runs)?;
+    for (run, params) in runs.iter().enumerate() {
+        bind_row(&mut prepared, &indexes, params.iter())?;
+        let mut rows = prepared.raw_query();
+        while let Some(row) = rows.next()? {
+            visit(run, row)?;
+        }
+    }
+    Ok(())
 }
 
 fn execute_rows(

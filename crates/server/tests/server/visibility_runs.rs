@@ -8,7 +8,9 @@ use axum::{
 };
 use http::StatusCode;
 use searchwright_contract::Instant;
+use searchwright_store::{Tx, sql};
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use crate::{
     harness::{Answer, Bench},
@@ -587,7 +589,15 @@ async fn question_of_a_worker_that_died_is_not_repeated(database: &str) {
     while asked.count() == 0 {
         tokio::task::yield_now().await;
     }
-    // The lease ends, as it does when the process is killed, and another worker takes the job.
+    // The lease of a process that was killed ends, and another worker takes the job.
+    let other: Uuid = bench.clock.id();
+    let work = async move |tx: &mut Tx| {
+        let statement = sql("UPDATE jobs SET lease_owner = $1 WHERE status = 'running'");
+        statement.bind(other).execute(tx).await
+    };
+    let db = &bench.server.app.engine.db;
+    let left = db.write(move |tx| Box::pin(async move { work(tx).await })).await;
+    assert_eq!(left.unwrap(), 1);
     bench.clock.advance(10 * 60_000);
     let job = until_ended(&bench, started["job"]["id"].as_str().unwrap()).await;
     assert_eq!(job["status"], "failed", "{job}");

@@ -649,6 +649,9 @@ CREATE TABLE pages (
   PRIMARY KEY (project_id, id)
 );
 
+-- Nearly all pages have status 200, so most entries are written in the order of ids, as the pages are.
+CREATE INDEX pages_by_status_code ON pages (project_id, status_code, id);
+
 -- Pages in the order of their URLs, for lists. A table and not an index of `pages`: pages are written in
 -- the order of ids, so an index would be changed at a random place for each of them. This table is
 -- written in its own order at the end of an audit.
@@ -841,6 +844,17 @@ CREATE INDEX keywords_by_score ON keywords (project_id, score, id, status, inten
 CREATE INDEX keywords_by_status ON keywords (project_id, status, id);
 CREATE INDEX keywords_by_intent ON keywords (project_id, intent, id);
 CREATE INDEX keywords_by_cluster ON keywords (project_id, cluster_id, id) WHERE cluster_id IS NOT NULL;
+
+-- Searches by a part of the text. Without the extension, or the right to create it, they read the texts of the whole project.
+DO $$
+BEGIN
+  IF EXISTS (SELECT 1 FROM pg_available_extensions WHERE name = 'pg_trgm') THEN
+    CREATE EXTENSION IF NOT EXISTS pg_trgm;
+    CREATE INDEX keywords_by_trigrams ON keywords USING gin (normalized gin_trgm_ops);
+  END IF;
+EXCEPTION WHEN insufficient_privilege OR undefined_object THEN
+  RAISE NOTICE 'keywords are searched without an index: %', SQLERRM;
+END $$;
 
 -- Autocomplete answers of a search engine, cached.
 CREATE TABLE suggestions (

@@ -1,4 +1,4 @@
--- The schema. Both databases have the same tables, columns and indexes; this is the SQLite half.
+-- The schema. Both databases have the same tables, columns and indexes, but for searches in texts; this is the SQLite half.
 --
 -- Conventions:
 --   * Identifiers are UUIDv7 (BLOB of 16 bytes), so the order of ids is the order of creation. Issues
@@ -646,6 +646,9 @@ CREATE TABLE pages (
   PRIMARY KEY (project_id, id)
 ) STRICT, WITHOUT ROWID;
 
+-- Nearly all pages have status 200, so most entries are written in the order of ids, as the pages are.
+CREATE INDEX pages_by_status_code ON pages (project_id, status_code, id);
+
 -- Pages in the order of their URLs, for lists. A table and not an index of `pages`: pages are written in
 -- the order of ids, so an index would be changed at a random place for each of them. This table is
 -- written in its own order at the end of an audit.
@@ -834,6 +837,20 @@ CREATE INDEX keywords_by_score ON keywords (project_id, score, id, status, inten
 CREATE INDEX keywords_by_status ON keywords (project_id, status, id);
 CREATE INDEX keywords_by_intent ON keywords (project_id, intent, id);
 CREATE INDEX keywords_by_cluster ON keywords (project_id, cluster_id, id) WHERE cluster_id IS NOT NULL;
+
+-- Trigrams of the texts of keywords, for searches by a part of them. Entries are numbered, and each project has 2^40 numbers
+-- of its own from `range` * 2^40 on, so that a search passes the entries of others over. Texts shorter than a trigram have none.
+CREATE TABLE keyword_ranges (
+  range INTEGER PRIMARY KEY,
+  project_id BLOB NOT NULL UNIQUE REFERENCES projects (id),
+  last INTEGER NOT NULL -- last number in use
+) STRICT;
+CREATE TABLE keyword_numbers (
+  number INTEGER PRIMARY KEY,
+  keyword_id BLOB NOT NULL
+) STRICT;
+CREATE INDEX keyword_numbers_by_keyword ON keyword_numbers (keyword_id);
+CREATE VIRTUAL TABLE keyword_trigrams USING fts5 (normalized, tokenize = 'trigram', content = '', detail = none, columnsize = 0);
 
 -- Autocomplete answers of a search engine, cached.
 CREATE TABLE suggestions (

@@ -12,7 +12,7 @@ use futures_util::future::BoxFuture;
 use rustls::CertificateError;
 use tokio::task::JoinHandle;
 use tokio_postgres::{
-    Client, Config, Connection, Socket,
+    CancelToken, Client, Config, Connection, Socket,
     config::{Host, SslMode},
     error::SqlState,
     tls::MakeTlsConnect,
@@ -99,6 +99,13 @@ impl Connector {
             },
             Mode::Require | Mode::VerifyCa | Mode::VerifyFull => attempt(SslMode::Require).await,
         }
+    }
+}
+
+impl Connector {
+    /// Ends the statement that a connection of this connector runs, over another connection of the same kind.
+    pub(super) async fn cancel(&self, token: CancelToken) -> Result<(), tokio_postgres::Error> {
+        token.cancel_query(self.tls.clone()).await
     }
 }
 

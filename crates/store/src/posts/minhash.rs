@@ -30,6 +30,19 @@ pub async fn save_minhash(tx: &mut Tx, scope: ProjectScope, post: PostId, hashes
 /// A post that may be a near duplicate: id and text.
 pub type SimilarPost = (PostId, String);
 
+macro_rules! similar {
+    ($plus:literal) => {
+        concat!(
+            "SELECT p.id, p.content FROM
+               (SELECT post_id, count(*) AS shared FROM post_marks
+                WHERE project_id = $1 AND mark IN ($4, $5, $6, $7, $8, $9, $10, $11) AND post_id <> $2 GROUP BY ",
+            $plus,
+            "post_id) m CROSS JOIN posts p
+             WHERE p.project_id = $1 AND p.id = m.post_id AND p.status <> 'archived' ORDER BY m.shared DESC, p.id LIMIT $3"
+        )
+    };
+}
+
 /// Returns the other posts that share the most hashes with a text, without archived ones.
 pub async fn find_similar(
     tx: &mut Tx,
@@ -40,12 +53,12 @@ pub async fn find_similar(
     if hashes.is_empty() {
         return Ok(Vec::new());
     }
-    let mut statement = sql(
-        "SELECT p.id, p.content FROM posts p JOIN
-           (SELECT post_id, count(*) AS shared FROM post_marks
-            WHERE project_id = $1 AND mark IN ($4, $5, $6, $7, $8, $9, $10, $11) AND post_id <> $2 GROUP BY post_id) m ON p.id = m.post_id
-         WHERE p.project_id = $1 AND p.status <> 'archived' ORDER BY m.shared DESC, p.id LIMIT $3",
-    )
+    let mut statement = sql(if tx.is_postgres() {
+        similar!("")
+    } else {
+        // SQLite would read the hashes of all posts, for their order.
+        similar!("+")
+    })
     .bind(scope.project())
     .bind(except)
     .bind(MAX_SIMILAR);

@@ -2,12 +2,16 @@
 
 use std::{
     path::Path,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
 
+use super::bounded::Places;
 use crate::error::{Error, Result};
 
 /// Time to wait for the lock of another process.
@@ -15,16 +19,22 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Pause between attempts to set the journal mode.
 const WAL_RETRY: Duration = Duration::from_millis(10);
 
-/// Idle connections for reading.
+/// Idle connections for reading, and the places of long reads.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ConnectionPool {
     idle: Arc<Mutex<Vec<Connection>>>,
+    /// Number of times that the statistics were renewed, which a connection reads when it is opened.
+    statistics: Arc<AtomicU64>,
+    pub(super) places: Arc<Places>,
 }
 
 impl ConnectionPool {
     /// Returns an idle connection, or opens another.
     pub(super) fn get(&self, path: &Path) -> Result<PooledConnection> {
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let (idle, statistics) = {
+            let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+            (idle.pop(), self.statistics.load(Ordering::Relaxed))
+        };
         let connection = match idle {
             Some(connection) => connection,
             None => connect(path, false)?,
@@ -32,15 +42,25 @@ impl ConnectionPool {
         Ok(PooledConnection {
             connection: Some(connection),
             pool: Some(self.clone()),
+            statistics,
         })
+    }
+
+    /// Closes all connections that have the statistics of before, those in use when they are given back.
+    pub(super) fn renew(&self) {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        self.statistics.fetch_add(1, Ordering::Relaxed);
+        idle.clear();
     }
 }
 
 /// A connection that returns to its pool, if it has one, when it is dropped.
 #[derive(Debug)]
 pub(crate) struct PooledConnection {
-    connection: Option<Connection>,
-    pool: Option<ConnectionPool>,
+    pub(super) connection: Option<Connection>,
+    pub(super) pool: Option<ConnectionPool>,
+    /// Those of its pool when it was taken.
+    pub(super) statistics: u64,
 }
 
 impl PooledConnection {
@@ -48,6 +68,7 @@ impl PooledConnection {
         Self {
             connection: Some(connection),
             pool: None,
+            statistics: 0,
         }
     }
 
@@ -61,10 +82,10 @@ impl PooledConnection {
 impl Drop for PooledConnection {
     fn drop(&mut self) {
         if let (Some(connection), Some(pool)) = (self.connection.take(), &self.pool) {
-            pool.idle
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .push(connection);
+            let mut idle = pool.idle.lock().unwrap_or_else(PoisonError::into_inner);
+            if pool.statistics.load(Ordering::Relaxed) == self.statistics {
+                idle.push(connection);
+            }
         }
     }
 }

@@ -1,0 +1,162 @@
+//! The index of the texts of keywords, for searches by a part of them.
+//!
+//! On SQLite it is a full-text table of trigrams, which is kept here: a trigger would make every insert a statement that
+//! writes the index out, however many follow in its transaction. PostgreSQL keeps its own, where it has `pg_trgm`.
+
+use searchwright_contract::ids::KeywordId;
+
+use super::list::like_pattern;
+use crate::{Error, Param, Result, Tx, access::ProjectScope, sql};
+
+/// Keywords that are looked at one by one. Where a search finds more, reading the list in its order soon finds enough of them.
+const MAX_CANDIDATES: i64 = 5_000;
+/// Characters of a trigram.
+const LENGTH: usize = 3;
+/// Maximum number of trigrams that are looked up.
+const MAX_LOOKED_UP: usize = 16;
+
+/// A keyword to be found by its text.
+#[derive(Debug)]
+pub(super) struct Indexed {
+    pub(super) id: KeywordId,
+    pub(super) normalized: String,
+}
+
+/// Returns the statement that finds the candidates of a search. Parameters: project, what is looked for, limit.
+pub const fn search_text(postgres: bool) -> &'static str {
+    if postgres {
+        "SELECT count(*), CAST(coalesce(json_agg(id), '[]') AS TEXT) FROM
+           (SELECT id FROM keywords WHERE project_id = $1 AND normalized LIKE $2 ESCAPE '\\' LIMIT $3) found"
+    } else {
+        "SELECT count(*), json_group_array(number) FROM
+           (SELECT t.rowid AS number FROM keyword_ranges r CROSS JOIN keyword_trigrams t
+            WHERE r.project_id = $1 AND t.keyword_trigrams MATCH $2 AND t.rowid > r.range << 40 AND t.rowid <= r.last LIMIT $3)"
+    }
+}
+
+/// Returns a list in JSON of the keywords whose text may contain this one, as the statements of the list take it. `None` if
+/// the text is too short for the index, or if there are many.
+pub(super) async fn find_candidates(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    contained: &str,
+) -> Result<Option<String>> {
+    if contained.chars().nth(LENGTH - 1).is_none() {
+        return Ok(None);
+    }
+    let text = if tx.is_postgres() {
+        like_pattern(contained)
+    } else {
+        match_expression(contained)
+    };
+    let (count, found): (i64, String) = sql(search_text(tx.is_postgres()))
+        .bind(scope.project())
+        .bind(text)
+        .bind(MAX_CANDIDATES + 1)
+        .fetch_one(tx, |c| Ok((c.take()?, c.take()?)))
+        .await?;
+    Ok((count <= MAX_CANDIDATES).then_some(found))
+}
+
+/// Returns the full-text query of texts that have the trigrams of this one. Every other trigram is enough: they cover the
+/// text, and what they let through is compared with it.
+fn match_expression(text: &str) -> String {
+    let chars: Vec<char> = text.chars().collect();
+    let last = chars.len() - LENGTH;
+    let mut expression = String::new();
+    for (at, trigram) in chars.windows(LENGTH).enumerate().take(2 * MAX_LOOKED_UP) {
+        if at % 2 == 1 && at != last {
+            continue;
+        }
+        expression.push_str(if expression.is_empty() { "\"" } else { " AND \"" });
+        for c in trigram {
+            if *c == '"' {
+                expression.push('"');
+            }
+            expression.push(*c);
+        }
+        expression.push('"');
+    }
+    expression
+}
+
+/// Adds keywords to the index.
+pub(super) async fn insert(tx: &mut Tx, scope: ProjectScope, mut keywords: Vec<Indexed>) -> Result<()> {
+    keywords.retain(|keyword| keyword.normalized.chars().nth(LENGTH - 1).is_some());
+    if tx.is_postgres() || keywords.is_empty() {
+        return Ok(());
+    }
+    let count = i64::try_from(keywords.len()).map_err(Error::defect)?;
+    let known = sql("UPDATE keyword_ranges SET last = last + $2 WHERE project_id = $1 RETURNING last")
+        .bind(scope.project())
+        .bind(count)
+        .fetch_optional(tx, |c| c.take::<i64>())
+        .await?;
+    let last = match known {
+        Some(last) => last,
+        None => {
+            sql("INSERT INTO keyword_ranges (range, project_id, last)
+                 SELECT next, $1, (next << 40) + $2 FROM (SELECT coalesce(max(range), 0) + 1 AS next FROM keyword_ranges)
+                 RETURNING last")
+            .bind(scope.project())
+            .bind(count)
+            .fetch_one(tx, |c| c.take())
+            .await?
+        }
+    };
+    let (mut numbers, mut texts): (Vec<Vec<Param>>, Vec<Vec<Param>>) = (Vec::new(), Vec::new());
+    for (number, keyword) in (last - count + 1..).zip(keywords) {
+        numbers.push(vec![number.into(), keyword.id.into()]);
+        texts.push(vec![number.into(), keyword.normalized.into()]);
+    }
+    sql("INSERT INTO keyword_numbers (number, keyword_id) VALUES ($1, $2)")
+        .execute_each(tx, numbers)
+        .await?;
+    sql("INSERT INTO keyword_trigrams (rowid, normalized) VALUES ($1, $2)")
+        .execute_each(tx, texts)
+        .await?;
+    Ok(())
+}
+
+/// Removes a keyword from the index.
+pub(super) async fn delete(tx: &mut Tx, scope: ProjectScope, keyword: KeywordId) -> Result<()> {
+    if tx.is_postgres() {
+        return Ok(());
+    }
+    let entry: Option<(i64, String)> = sql(
+        "SELECT n.number, k.normalized FROM keywords k JOIN keyword_numbers n ON n.keyword_id = k.id
+         WHERE k.project_id = $1 AND k.id = $2",
+    )
+    .bind(scope.project())
+    .bind(keyword)
+    .fetch_optional(tx, |c| Ok((c.take()?, c.take()?)))
+    .await?;
+    let Some((number, normalized)) = entry else {
+        return Ok(());
+    };
+    sql("DELETE FROM keyword_numbers WHERE number = $1")
+        .bind(number)
+        .execute(tx)
+        .await?;
+    sql("INSERT INTO keyword_trigrams (keyword_trigrams, rowid, normalized) VALUES ('delete', $1, $2)")
+        .bind(number)
+        .bind(normalized)
+        .execute(tx)
+        .await?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::match_expression;
+
+    #[test]
+    fn trigrams_cover_the_text() {
+        assert_eq!(match_expression("abc"), r#""abc""#);
+        assert_eq!(match_expression("abcd"), r#""abc" AND "bcd""#);
+        assert_eq!(match_expression("abcde"), r#""abc" AND "cde""#);
+        assert_eq!(match_expression("straße"), r#""str" AND "raß" AND "aße""#);
+        assert_eq!(match_expression(r#"a"b"#), r#""a""b""#);
+        assert_eq!(match_expression(&"x".repeat(500)).matches("AND").count(), 15);
+    }
+}
