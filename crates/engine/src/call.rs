@@ -1,6 +1,11 @@
 //! One call: who makes it, what it may touch, and what handlers need while it lasts.
 
-use std::{collections::BTreeMap, fmt::Display, str::FromStr, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Display,
+    str::FromStr,
+    sync::Arc,
+};
 
 use searchwright_contract::{
     Code, Instant, List, Operation, Problem, Scope,
@@ -8,6 +13,7 @@ use searchwright_contract::{
     activity::CredentialKind,
     ids::{CredentialId, ProjectId},
     integrations::Fields,
+    keywords::Imported,
     list::DEFAULT_LIMIT,
     opportunities::Opportunity,
     people::{Role, UserRef},
@@ -24,9 +30,7 @@ use uuid::Uuid;
 use searchwright_tracking::{RunPlan, recording::AnalysedAnswers, reports::ReadReport};
 
 pub use crate::failure::fault;
-use crate::{
-    Engine, Failure, failure::Result, operations::keyword_import::ImportedFile, posts::settling::Settled,
-};
+use crate::{Engine, failure::Result, posts::settling::Settled};
 
 /// A credential that has been verified.
 #[derive(Clone, Debug)]
@@ -204,6 +208,14 @@ pub enum Prepared {
     Report(Box<ReadReport>),
 }
 
+/// A file that was imported, but for the clusters of its keywords.
+#[derive(Clone, Debug)]
+pub struct ImportedFile {
+    pub(crate) imported: Imported,
+    /// Languages of keywords that were added or changed.
+    pub(crate) changed_languages: BTreeSet<String>,
+}
+
 /// A site that is connected to a provider.
 #[derive(Debug)]
 pub struct ConnectSite {
@@ -329,24 +341,4 @@ pub fn forbidden() -> Problem {
 /// Rows of a page.
 pub fn limit(limit: Option<u8>) -> u32 {
     limit.unwrap_or(DEFAULT_LIMIT).into()
-}
-
-/// Member of the problem of [`changed_while_prepared`].
-const CHANGED: &str = "changed_while_prepared";
-
-/// Refusal of a change whose preparation no longer fits what is stored. The call is prepared again.
-pub(crate) fn changed_while_prepared() -> Failure {
-    Problem::new(
-        Code::Overloaded,
-        "the record was changed by others again and again while this change was checked",
-    )
-    .with("reason", CHANGED)
-    .after(1)
-    .into()
-}
-
-/// Returns whether a failure is [`changed_while_prepared`].
-pub(crate) fn is_change_while_prepared(failure: &Failure) -> bool {
-    failure.0.code == Code::Overloaded
-        && failure.0.extra.get("reason").and_then(serde_json::Value::as_str) == Some(CHANGED)
 }

@@ -20,8 +20,8 @@ use serde_json::Value;
 
 use crate::{
     Engine, autonomy,
-    call::{Call, Credential, Prepared, forbidden, is_change_while_prepared},
-    failure::{Result, defect},
+    call::{Call, Credential, Prepared, forbidden},
+    failure::{Result, defect, is_change_while_prepared},
     replays::{fingerprint, is_remembered, keep, replay, slot},
 };
 

@@ -4,6 +4,7 @@
 pub(crate) mod attempts;
 pub(crate) mod draft;
 pub(crate) mod generation;
+pub(crate) mod hashes;
 pub(crate) mod own_pages;
 pub(crate) mod places;
 pub(crate) mod schedule;
@@ -23,8 +24,7 @@ use searchwright_writing::{
     transitions::{Action, Actor, Effect, Facts, Stage, allowed_actions, transition},
 };
 use serde::Serialize;
-use serde_json::{Value, json};
-use sha2::{Digest as _, Sha256};
+use serde_json::json;
 
 use crate::{call::Call, domain::start_url, failure::Result};
 
@@ -40,11 +40,6 @@ pub(crate) fn site_of(name: &str, domain: &str) -> Site {
         name: name.to_owned(),
         home: start_url(domain),
     }
-}
-
-/// SHA-256 of a value as JSON.
-pub(crate) fn digest(value: &Value) -> [u8; 32] {
-    Sha256::digest(value.to_string()).into()
 }
 
 /// Returns the facts about a post that its transitions depend on. Whether an integration is ready is set by the caller.

@@ -143,3 +143,27 @@ pub fn fault(pointer: &str, code: &str, detail: impl Into<String>) -> Failure {
     }])
     .into()
 }
+
+/// Member of the problem of [`changed_while_prepared`].
+const CHANGED: &str = "changed_while_prepared";
+
+/// Refusal of a change whose preparation no longer fits what is stored. The call is prepared again.
+pub fn changed_while_prepared() -> Failure {
+    Problem::new(
+        Code::Overloaded,
+        "the record was changed by others again and again while this change was checked",
+    )
+    .with("reason", CHANGED)
+    .after(1)
+    .into()
+}
+
+/// Returns whether a failure is [`changed_while_prepared`].
+pub fn is_change_while_prepared(failure: &Failure) -> bool {
+    failure.0.code == Code::Overloaded
+        && failure
+            .0
+            .extra
+            .get("reason")
+            .is_some_and(|reason| reason == CHANGED)
+}

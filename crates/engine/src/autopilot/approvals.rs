@@ -25,7 +25,7 @@ use crate::{
     Engine,
     connections::connection_for_schedule,
     failure::{Result, defect},
-    posts::{advance, announce, digest, facts, follow},
+    posts::{advance, announce, facts, follow, hashes::digest},
 };
 
 /// Returns the digest of what would be sent, and where.

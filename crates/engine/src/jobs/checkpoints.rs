@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{JobContext, JobError};
 use crate::{
     failure::{Failure, defect},
-    posts::digest,
+    posts::hashes::digest,
 };
 
 /// Subject of the steps of a post.

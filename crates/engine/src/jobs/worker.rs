@@ -64,9 +64,9 @@ impl RunningJobs {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn insert(&self, job: JobId, running: RunningJob) -> Running {
+    fn insert(&self, job: JobId, running: RunningJob) -> JobPlace {
         self.lock().insert(job, running);
-        Running {
+        JobPlace {
             jobs: self.clone(),
             job,
         }
@@ -94,12 +94,12 @@ impl RunningJobs {
 }
 
 /// A job that counts as running until this is dropped.
-struct Running {
+struct JobPlace {
     jobs: RunningJobs,
     job: JobId,
 }
 
-impl Drop for Running {
+impl Drop for JobPlace {
     fn drop(&mut self) {
         self.jobs.lock().remove(&self.job);
     }

@@ -27,7 +27,7 @@ use super::{
 };
 use crate::{
     Engine,
-    call::{Call, Prepared, fault},
+    call::{Call, ImportedFile, Prepared, fault},
     endpoint::Handle,
     failure::{Failure, Result, defect},
     jobs::Job,
@@ -45,14 +45,6 @@ const KEYWORDS_PER_BATCH: usize = 1_000;
 struct Entry {
     text: TextKey,
     row: Row,
-}
-
-/// A file that was imported, but for the clusters of its keywords.
-#[derive(Clone, Debug)]
-pub struct ImportedFile {
-    imported: Imported,
-    /// Languages of keywords that were added or changed.
-    changed_languages: BTreeSet<String>,
 }
 
 impl Handle<ImportKeywords> for Engine {

@@ -18,7 +18,7 @@ mod items;
 mod jobs;
 mod keyword_arguments;
 mod keyword_generation;
-pub(crate) mod keyword_import;
+mod keyword_import;
 mod keyword_metrics;
 mod keywords;
 mod me;

@@ -28,10 +28,10 @@ use self::{
 use crate::{
     Engine, autonomy,
     autopilot::approvals::refuse_unapproved,
-    call::{Call, Prepared, changed_while_prepared, fault, limit},
+    call::{Call, Prepared, fault, limit},
     connections::{connection_for_schedule, list_ready},
     endpoint::Handle,
-    failure::Result,
+    failure::{Result, changed_while_prepared},
     posts::{
         actions, advance, announce,
         draft::{new_draft, set_free_slug},

@@ -19,10 +19,10 @@ use searchwright_writing::{
 };
 use serde_json::{Value, json};
 
-use super::{digest, own_pages, sources};
+use super::{hashes::digest, own_pages, sources};
 use crate::{
     Engine,
-    failure::{Result, defect},
+    failure::{Result, changed_while_prepared, defect},
 };
 
 /// Bytes of a text that is assessed without waiting for a place: a matter of milliseconds.
@@ -208,7 +208,7 @@ impl Settled {
         let mut before = self.before.clone();
         before.post.summary.slug.clone_from(&slug);
         if before != *record {
-            return Err(crate::call::changed_while_prepared());
+            return Err(changed_while_prepared());
         }
         record.clone_from(&self.after);
         if record.post.summary.slug != slug {

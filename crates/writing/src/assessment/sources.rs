@@ -141,7 +141,7 @@ pub fn warn(
         }
         new.push(warning);
     }
-    new.extend(too_similar(document, others));
+    new.extend(too_similar(document, others.0, others.1));
     let stay = old
         .into_iter()
         .filter(|w| ![UNVERIFIED, TOO_SIMILAR].contains(&w.code.as_str()));
@@ -155,7 +155,7 @@ pub fn accept(warning: &mut PostWarning) {
     warning.blocks_publishing = false;
 }
 
-fn too_similar(document: &Document, (names, texts): (&[String], &[Shingles])) -> Option<PostWarning> {
+fn too_similar(document: &Document, names: &[String], texts: &[Shingles]) -> Option<PostWarning> {
     if document.words() < MIN_WORDS {
         return None;
     }
