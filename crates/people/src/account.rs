@@ -1,6 +1,6 @@
 //! The account of a person: all that its page shows, and the changes of name and password.
 
-use searchwright_contract::{Code, Problem, ids::UserId};
+use searchwright_contract::{Code, Problem, ids::UserId, integrations::Provider};
 use searchwright_store::{
     Tx, access,
     account_activity::{self, AccountActivity},
@@ -145,9 +145,13 @@ impl People {
             };
             let scope = access.scope();
             let connections = integrations::list(&mut tx, scope).await?;
-            let places = connections.into_iter().map(|connection| PublishingPlace {
+            let places = connections.into_iter().map(|mut connection| PublishingPlace {
                 provider: connection.provider.as_str(),
-                site: connection.site_key,
+                // of a folder of this server its name: where that is concerns the operator alone
+                site: match connection.provider {
+                    Provider::Files => connection.settings.remove("folder").unwrap_or_default(),
+                    _ => connection.site_key,
+                },
             });
             let accounts = providers::list(&mut tx, scope).await?;
             reaches.push(ProjectReach {
