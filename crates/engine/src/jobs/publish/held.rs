@@ -5,11 +5,13 @@ use searchwright_contract::{
     events::EventType,
     integrations::IntegrationError,
     posts::{Post, PostStatus, PublicationState},
+    usage::Metric,
 };
 use searchwright_publishing::{Marker, Remote, Trouble, Visible, Wanted, vendors};
 use searchwright_store::{
     integrations, jobs, posts, projects,
     publications::{self, PublicationRecord as Published},
+    usage,
 };
 use searchwright_writing::transitions::{Actor, Facts};
 use serde_json::{Value, json};
@@ -193,6 +195,11 @@ async fn show(job: &JobContext, seen: Published, remote: Remote) -> Result<(), J
             let kind = if old.is_live {
                 EventType::PostUpdated
             } else {
+                // it is public already, so that a quota that is used up cannot refuse it
+                let counted = usage::consume(tx, scope, Metric::PostsPublished, 1, now).await?;
+                if let Err(over) = counted {
+                    tracing::warn!(?over, post = %seen.post, "a held post became public beyond the quota");
+                }
                 EventType::PostPublished
             };
             announce(tx, scope, event, kind, &written.post.summary, now).await
