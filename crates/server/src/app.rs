@@ -52,7 +52,7 @@ pub struct App {
     pub answers: Arc<MemoryPool>,
     /// Quotas by owner and kind.
     pub limiter: Limiter<Bucket>,
-    /// The same for all servers on a database; `None` for the only one.
+    /// Quotas that all servers on a database count together; `None` for the only one.
     pub shared_limits: Option<SharedLimits>,
     /// Issuer and protected resources.
     pub resources: Resources,
@@ -68,7 +68,7 @@ pub struct App {
     pub metrics: Metrics,
     /// The OpenAPI document, made when first asked for.
     pub openapi: OnceLock<KeptDocument>,
-    /// The same as pages.
+    /// The pages of the API document, made when first asked for.
     pub docs: OnceLock<KeptDocument>,
     pub(crate) stopping: AtomicBool,
 }

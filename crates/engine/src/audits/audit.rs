@@ -182,16 +182,18 @@ async fn crawl(job: &JobContext, audit: &Audit, audit_id: AuditId) -> Result<(En
     };
     let clock = job.engine.clock.clone();
     let now: crawl::Clock = Arc::new(move || clock.now().millis());
-    let ending = crawl::crawl(
+    let crawling = crawl::crawl(
         config,
         Arc::new(fetcher),
         &mut sink,
         resume,
         job.stopping.child_token(),
         now,
-    )
-    .await
-    .map_err(Stopped::reason)?;
+    );
+    let ending = tokio::select! {
+        ending = crawling => ending.map_err(Stopped::reason)?,
+        () = job.turn_over.cancelled() => return Err(JobError::Released),
+    };
     seeds::keep_robots(job, audit, &ending.origin.robots).await?;
     Ok((ending, sink.crawled))
 }

@@ -37,6 +37,9 @@ pub(crate) struct JobContext {
     pub(crate) canceled: CancellationToken,
     /// Cancelled when the worker shuts down.
     pub(crate) stopping: CancellationToken,
+    /// Cancelled when another job waits for the place of this one. Only a crawl gives way: it goes on where it was saved,
+    /// while other work would begin anew, or ask again for what was paid.
+    pub(crate) turn_over: CancellationToken,
     /// Cancelled when the lease has expired or belongs to another worker.
     pub(crate) lost: CancellationToken,
 }

@@ -40,8 +40,8 @@ const HEARTBEAT: Duration = Duration::from_secs(10);
 /// Attempts after which a job that asks to be retried is given up.
 const MAX_ATTEMPTS: i64 = 8;
 
-/// Milliseconds after which a job gives its place to one of its lane that waits: an audit of a slow website costs its share of
-/// the time, and goes on later where it was.
+/// Milliseconds after which a crawl gives its place to an audit that waits: a slow website costs its share of the time, and its
+/// crawl goes on later where it was.
 const TURN_MILLIS: i64 = 300_000;
 /// Delay before a job that panicked is tried again.
 const PANIC_WAIT_MILLIS: i64 = 10_000;
@@ -51,8 +51,8 @@ const PANIC_WAIT_MILLIS: i64 = 10_000;
 struct RunningJob {
     lane: Lane,
     since: Instant,
-    /// Stops the job, which goes back to the queue.
-    stopping: CancellationToken,
+    /// Asks the job to give its place to another.
+    turn_over: CancellationToken,
 }
 
 /// Jobs that run in this process.
@@ -80,7 +80,7 @@ impl RunningJobs {
         self.lock().values().filter(|job| job.lane == lane).count()
     }
 
-    /// Stops the job of a lane that has run longest, if its turn is over.
+    /// Asks the job of a lane that has run longest to give way, if its turn is over.
     fn end_a_turn(&self, lane: Lane, now: Instant) {
         let running = self.lock();
         let over = now.plus_millis(-TURN_MILLIS);
@@ -88,7 +88,7 @@ impl RunningJobs {
             .values()
             .filter(|job| job.lane == lane && job.since <= over);
         if let Some(job) = of_lane.min_by_key(|job| job.since) {
-            job.stopping.cancel();
+            job.turn_over.cancel();
         }
     }
 }
@@ -238,7 +238,7 @@ impl Worker {
                 RunningJob {
                     lane,
                     since: self.engine.clock.steady(),
-                    stopping: job.stopping.clone(),
+                    turn_over: job.turn_over.clone(),
                 },
             );
             running.spawn(async move {
@@ -264,6 +264,7 @@ impl Worker {
             accounts: self.accounts.clone(),
             canceled: CancellationToken::new(),
             stopping: stop.child_token(),
+            turn_over: CancellationToken::new(),
             lost: CancellationToken::new(),
         }
     }

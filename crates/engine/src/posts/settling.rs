@@ -37,7 +37,7 @@ pub struct Settled {
     marks: Vec<i64>,
 }
 
-/// What a post is rendered with.
+/// Data that a post is rendered with.
 struct Ground {
     keyword_uses: Option<u32>,
     sources: Sources,

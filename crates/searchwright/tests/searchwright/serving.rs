@@ -161,7 +161,7 @@ fn the_database_is_the_owner_s_alone_whatever_the_folder_is() {
     }
 }
 
-/// What is done is not reported as failed because others could not be told of it.
+/// A change that is made is not reported as failed because others could not be told of it.
 #[test]
 fn a_key_is_revoked_even_if_that_cannot_be_announced() {
     let user = User::new();

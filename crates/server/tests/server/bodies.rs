@@ -278,7 +278,7 @@ async fn every_fault_is_named_at_once() {
     assert!(bench.keywords().await.is_empty());
 }
 
-/// What is wrong with a body is said in a few kilobytes, however much of it is wrong and however long its names are.
+/// Faults of a body are told in a few kilobytes, however much of it is wrong and however long its names are.
 #[tokio::test]
 async fn an_answer_to_a_faulty_body_is_small() {
     let bench = Bench::start().await;

@@ -18,7 +18,7 @@ const RESERVE: u64 = 64 << 20;
 /// Bytes that have to be free beside it for writes to begin again.
 const MARGIN: u64 = 16 << 20;
 
-/// What is known of the disk.
+/// State of the disk, as the last writes found it.
 #[derive(Debug)]
 pub(super) struct Disk {
     /// The file of the reserve. Emptied it tells the next start that the disk was full.

@@ -52,7 +52,7 @@ struct Forms {
     company: &'static [&'static str],
     thing: &'static [&'static str],
     wanted: &'static [&'static str],
-    /// The same for keywords that may need an article or not.
+    /// Variants for keywords that may need an article or not.
     plain_pair: &'static [&'static str],
     plain_thing: &'static [&'static str],
     plain_wanted: &'static [&'static str],

@@ -27,7 +27,7 @@ const MAX_WORDS: usize = 3;
 /// A keyword about something nearby.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    /// What is sought.
+    /// The thing that is sought.
     pub sought: String,
     /// Name of the place, as it is written.
     pub name: String,
@@ -35,7 +35,7 @@ pub(super) struct Place {
 
 /// Splits a keyword that ends with a place: `garden care in berlin`, `plumber berlin`.
 ///
-/// Where only names have capital letters, a name behind `in` is a place whichever it is.
+/// A name behind `in` is a place, in languages in which only names have capital letters.
 pub(super) fn split(topic: &str, only_names_are_capital: bool) -> Option<Place> {
     let words: Vec<&str> = topic.split(' ').collect();
     for length in (1..=MAX_WORDS.min(words.len().checked_sub(1)?)).rev() {

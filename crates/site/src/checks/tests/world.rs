@@ -115,7 +115,7 @@ impl World {
         self.rooted("http://www.example.com")
     }
 
-    /// The same site at another address.
+    /// Copy of the site at another address.
     pub fn rooted(mut self, root: &'static str) -> Self {
         self.root = root;
         self.origin.root = root.into();

@@ -86,7 +86,7 @@ async fn server(certificate: &'static [u8], ways: Ways) -> u16 {
     port
 }
 
-/// How a server is reached, or why not.
+/// Outcome of a connection: the way in which it was made, or the reason why not.
 async fn reached(port: u16, settings: &str) -> String {
     let host = if settings.contains("host=") {
         ""
