@@ -2,7 +2,6 @@
 //!
 //! Data goes to stdout, everything else to stderr; [`exit`] documents the exit codes.
 
-pub mod evidence;
 pub mod exit;
 pub mod export;
 pub mod follow;

@@ -6,12 +6,13 @@ use std::io::{IsTerminal as _, Write as _};
 use comfy_table::{ContentArrangement, Table};
 use searchwright_contract::{
     Operation as _,
+    evidence::in_words,
     visibility::{GetOverview, Overview},
 };
 use serde::Deserialize as _;
 use serde_json::Value;
 
-use crate::{evidence, exit::CliError, overview};
+use crate::{exit::CliError, overview};
 
 /// Member whose form depends on the check, shown in words.
 const EVIDENCE: &str = "evidence";
@@ -300,7 +301,7 @@ pub(crate) fn table(columns: &[(&str, &str)], rows: &[Value]) -> Table {
     let rows = rows.iter().map(|row| {
         let member = |path: &str| row.pointer(&format!("/{path}")).unwrap_or(&Value::Null);
         let columns = columns.iter().map(|(_, path)| match *path {
-            EVIDENCE => plain(&evidence::in_words(member(path))),
+            EVIDENCE => plain(&in_words(member(path))),
             path => cell(member(path)),
         });
         columns.collect()
@@ -345,11 +346,7 @@ fn record(out: &mut impl std::io::Write, value: &Value, depth: usize) -> std::io
         let indent = "  ".repeat(depth);
         match member {
             Value::Object(_) if name == EVIDENCE => {
-                writeln!(
-                    out,
-                    "{indent}{name:width$}  {}",
-                    plain(&evidence::in_words(member))
-                )?;
+                writeln!(out, "{indent}{name:width$}  {}", plain(&in_words(member)))?;
             }
             Value::Object(inner) if !inner.is_empty() && name != "allowedActions" => {
                 writeln!(out, "{indent}{name}:")?;

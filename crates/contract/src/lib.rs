@@ -21,6 +21,7 @@ pub mod diffs;
 pub mod engine_status;
 pub mod error;
 pub mod events;
+pub mod evidence;
 pub mod faqs;
 mod faults;
 pub mod ids;

@@ -1,11 +1,12 @@
 //! Report of `try` when the audit has ended: the score, the most important issues, and next steps.
 
-use searchwright_contract::ids::ProjectId;
 use std::fmt::Write as _;
 
-use searchwright_cli::{CliError, Client, evidence::in_words, output::plain};
+use searchwright_cli::{CliError, Client, output::plain};
 use searchwright_contract::{
     audits::Audit,
+    evidence::in_words,
+    ids::ProjectId,
     issues::{Issue, IssueStatus, ListIssues, ListOccurrences},
 };
 

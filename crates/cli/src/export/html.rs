@@ -4,12 +4,12 @@ use std::{collections::BTreeMap, fmt::Write as _};
 
 use searchwright_contract::{
     audits::Audit,
+    evidence::in_words,
     ids::PageId,
     issues::{Issue, Occurrence, Severity},
 };
 
 use super::{VERIFY, shown};
-use crate::evidence::in_words;
 
 /// Pages shown of an issue.
 const PAGES: usize = 50;

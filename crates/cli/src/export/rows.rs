@@ -7,11 +7,11 @@ use std::{
 
 use searchwright_contract::{
     audits::Audit,
+    evidence::in_words,
     issues::{Issue, Occurrence},
 };
 
 use super::{Layout, shown};
-use crate::evidence::in_words;
 
 /// Text that no spreadsheet takes for a formula (OWASP ASVS 1.2.10), and no terminal for a control sequence.
 fn harmless(text: &str) -> Cow<'_, str> {

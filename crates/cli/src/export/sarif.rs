@@ -5,13 +5,15 @@ use std::io::{self, Write};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use searchwright_contract::{
     audits::Audit,
+    evidence::in_words,
     issues::{Issue, Occurrence, Severity},
 };
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::{Layout, VERIFY};
-use crate::{evidence::in_words, follow::unseen, json_text::to_json};
+
+use crate::{follow::unseen, json_text::to_json};
 
 const fn level(severity: Severity) -> &'static str {
     match severity {
