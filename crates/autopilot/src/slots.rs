@@ -165,5 +165,19 @@ pub fn local_time(at: Instant, zone: &str) -> String {
     at.to_zoned(zone).strftime("%a %-d %b %Y, %H:%M %:z").to_string()
 }
 
+/// Returns a time in a time zone to the minute, such as `28 Nov 2026, 09:00`, for lists whose zone is said once.
+pub fn local_minute(at: Instant, zone: &str) -> String {
+    let zone = TimeZone::get(zone).unwrap_or(TimeZone::UTC);
+    let at = Timestamp::from_millisecond(at.millis()).unwrap_or(Timestamp::UNIX_EPOCH);
+    at.to_zoned(zone).strftime("%-d %b %Y, %H:%M").to_string()
+}
+
+/// Returns the day of a time in a time zone, such as `2026-11-28`.
+pub fn local_day(at: Instant, zone: &str) -> String {
+    let zone = TimeZone::get(zone).unwrap_or(TimeZone::UTC);
+    let at = Timestamp::from_millisecond(at.millis()).unwrap_or(Timestamp::UNIX_EPOCH);
+    at.to_zoned(zone).date().to_string()
+}
+
 #[cfg(test)]
 mod tests;

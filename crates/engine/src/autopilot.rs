@@ -16,7 +16,7 @@ pub(crate) mod pause;
 pub(crate) mod refresh;
 
 use jiff::{Span, civil::Date};
-pub use searchwright_autopilot::slots::local_time;
+pub use searchwright_autopilot::slots::{local_day, local_minute, local_time};
 use searchwright_autopilot::{
     limits,
     slots::{Slot, SlotRule},

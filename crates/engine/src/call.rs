@@ -23,6 +23,7 @@ use searchwright_store::{
     Error, Tx,
     access::{self, KeyAccess, ProjectAccess, ProjectScope, RecordKind},
     oauth_tokens::TokenAccess,
+    sessions::Session,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use uuid::Uuid;
@@ -39,31 +40,34 @@ pub enum Credential {
     Key(Arc<KeyAccess>),
     /// An OAuth access token.
     Token(Arc<TokenAccess>),
+    /// A person who is signed in to the dashboard, and may do what their role in the project permits.
+    Session(Arc<Session>),
 }
 
 impl Credential {
     /// Returns the project, if the credential may access it now. Malformed, unknown and foreign ids are not told apart.
-    pub(crate) async fn find_project(
+    pub async fn find_project(
         &self,
         engine: &Engine,
         project_id: &str,
     ) -> Result<Option<Arc<ProjectAccess>>> {
-        let token = match self {
+        let user = match self {
             Self::Key(key) => return Ok(key.find_project(project_id)),
-            Self::Token(token) => token,
+            Self::Token(token) => token.user,
+            Self::Session(session) => session.user,
         };
         let id = ProjectId::parse(project_id).ok();
         let Some(id) = id.filter(|id| id.to_string() == project_id) else {
             return Ok(None);
         };
         // Before the look: a change announced after it is then noticed by the next call.
-        let (generation, key) = (engine.db.credential_generation(), (token.user, id));
+        let (generation, key) = (engine.db.credential_generation(), (user, id));
         let known = generation
             .and_then(|generation| engine.memberships.find(&key, generation, engine.clock.steady()));
         if known.is_some() {
             return Ok(known);
         }
-        let found = access::find_project_of_user(&mut engine.db.read().await?, token.user, id).await?;
+        let found = access::find_project_of_user(&mut engine.db.read().await?, user, id).await?;
         let found = found.map(Arc::new);
         if let (Some(found), Some(generation)) = (&found, generation) {
             engine
@@ -73,11 +77,12 @@ impl Credential {
         Ok(found)
     }
 
-    /// Returns the id to which rate limits and idempotency keys are charged: the key, or the grant of a token.
+    /// Returns the id to which rate limits and idempotency keys are charged: the key, the grant of a token, or the session.
     pub fn owner(&self) -> CredentialId {
         match self {
             Self::Key(key) => key.key.id,
             Self::Token(token) => token.grant,
+            Self::Session(session) => session.id.uuid().into(),
         }
     }
 
@@ -86,14 +91,16 @@ impl Credential {
         match self {
             Self::Key(_) => CredentialKind::ApiKey,
             Self::Token(_) => CredentialKind::OauthToken,
+            Self::Session(_) => CredentialKind::Session,
         }
     }
 
-    /// Label of the key, or name of the client.
+    /// Label of the key, name of the client, or name of the person.
     pub(crate) fn name(&self) -> &str {
         match self {
             Self::Key(key) => &key.key.name,
             Self::Token(token) => &token.client_name,
+            Self::Session(session) => &session.user_name,
         }
     }
 
@@ -104,6 +111,10 @@ impl Credential {
             Self::Token(token) => Some(UserRef {
                 id: token.user,
                 name: token.user_name.clone(),
+            }),
+            Self::Session(session) => Some(UserRef {
+                id: session.user,
+                name: session.user_name.clone(),
             }),
         }
     }
@@ -123,6 +134,7 @@ impl Credential {
         match self {
             Self::Key(key) => key.permits(scope),
             Self::Token(token) => is_granted(&token.scopes, scope),
+            Self::Session(_) => true,
         }
     }
 
@@ -133,13 +145,14 @@ impl Credential {
             Self::Key(key) if key.key.read_only && scope.writes() => {
                 Some(lacks(scope, "this key is read-only".to_owned()))
             }
-            Self::Token(token) if is_granted(&token.scopes, scope) => {
+            Self::Token(token) if !is_granted(&token.scopes, scope) => {
+                Some(lacks(scope, format!("this needs the scope {}", scope.as_str())))
+            }
+            Self::Token(_) | Self::Session(_) => {
                 let role = project.and_then(|project| project.role)?;
                 (!role.permits(scope)).then(|| role_too_low(role, scope))
             }
-            Self::Key(_) | Self::Token(_) => {
-                Some(lacks(scope, format!("this needs the scope {}", scope.as_str())))
-            }
+            Self::Key(_) => Some(lacks(scope, format!("this needs the scope {}", scope.as_str()))),
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::{
     Engine,
     call::{Call, Credential},
     endpoint::Handle,
-    failure::Result,
+    failure::{Result, defect},
 };
 
 /// Projects that are listed, at most.
@@ -36,6 +36,7 @@ impl Handle<GetMe> for Engine {
                 }));
             }
             Credential::Token(token) => token,
+            Credential::Session(_) => return Err(defect("me.get", "pages know who is signed in")),
         };
         Ok(Me::Token(TokenIdentity {
             authorization: Authorization {

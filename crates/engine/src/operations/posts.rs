@@ -28,7 +28,7 @@ use self::{
 use crate::{
     Engine, autonomy,
     autopilot::approvals::refuse_unapproved,
-    call::{Call, Prepared, fault, limit},
+    call::{Call, Credential, Prepared, fault, limit},
     connections::{connection_for_schedule, list_ready},
     endpoint::Handle,
     failure::{Result, changed_while_prepared},
@@ -174,7 +174,11 @@ async fn drafted(call: &Call, tx: &mut Tx, operation: CreatePost, id: PostId) ->
         return Err(fault("/title", "required", "a post needs a title or a keyword"));
     }
     let edit = edit!(operation, given);
-    let mut record = new_draft(id, &call.project()?.language, PostOrigin::Api, call.now);
+    let origin = match call.credential {
+        Credential::Session(_) => PostOrigin::Manual,
+        Credential::Key(_) | Credential::Token(_) => PostOrigin::Api,
+    };
+    let mut record = new_draft(id, &call.project()?.language, origin, call.now);
     edit.apply(call, tx, &mut record).await?;
     if record.post.summary.slug.is_empty() {
         set_free_slug(tx, call.scope()?, &mut record).await?;

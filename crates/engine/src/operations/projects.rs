@@ -47,7 +47,7 @@ impl Handle<GetProject> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, _: GetProject) -> Result<Project> {
         match &call.credential {
             Credential::Key(access) => read(call, tx, access.project.scope()).await,
-            Credential::Token(_) => Err(Problem::new(
+            Credential::Token(_) | Credential::Session(_) => Err(Problem::new(
                 Code::ProjectNotSelected,
                 "an OAuth token belongs to no single project",
             )
@@ -59,7 +59,7 @@ impl Handle<GetProject> for Engine {
 
 impl Handle<ListProjects> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: ListProjects) -> Result<List<ProjectRef>> {
-        let token = match &call.credential {
+        let user = match &call.credential {
             Credential::Key(access) => {
                 call.after::<_, ProjectPosition>(&operation, operation.cursor.as_deref())?;
                 return Ok(List {
@@ -67,11 +67,12 @@ impl Handle<ListProjects> for Engine {
                     next_cursor: None,
                 });
             }
-            Credential::Token(token) => token,
+            Credential::Token(token) => token.user,
+            Credential::Session(session) => session.user,
         };
         let limit = limit(operation.limit);
         let after = call.after(&operation, operation.cursor.as_deref())?;
-        let found = access::list_projects_of_user(tx, token.user, after, limit + 1).await?;
+        let found = access::list_projects_of_user(tx, user, after, limit + 1).await?;
         let rows = found
             .into_iter()
             .map(|project| ProjectRef {

@@ -160,6 +160,7 @@ impl Gate {
                 }
                 record(&self.grant_uses, access.grant, now);
             }
+            Credential::Session(_) => {}
         }
         Ok(credential)
     }

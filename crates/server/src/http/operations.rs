@@ -408,6 +408,7 @@ pub(crate) async fn limit(app: &App, runs: bool, credential: &Credential) -> Res
     let bounded = match credential {
         Credential::Key(key) => key.project.scope().project(),
         Credential::Token(token) => token.user.uuid(),
+        Credential::Session(session) => session.user.uuid(),
     };
     let run = runs.then_some(((owner, "run"), limits.run()));
     let always = [

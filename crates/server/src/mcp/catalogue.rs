@@ -63,7 +63,7 @@ impl Entry {
         let endpoint = endpoints.get(self.endpoint)?;
         let (seen, useless) = match credential {
             Credential::Key(_) => (&self.of_key, TO_CHOOSE_A_PROJECT),
-            Credential::Token(_) => (&self.of_token, OF_THE_ONE_PROJECT),
+            Credential::Token(_) | Credential::Session(_) => (&self.of_token, OF_THE_ONE_PROJECT),
         };
         let is_listed = credential.may(endpoint.meta.scope) && !useless.contains(&endpoint.meta.name);
         is_listed.then(|| seen.clone())
