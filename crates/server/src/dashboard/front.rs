@@ -20,10 +20,10 @@ struct Front<'a> {
     mcp: Option<&'a str>,
 }
 
-/// Shows the page, and to somebody who is signed in their account.
+/// Shows the page, and to somebody who is signed in their projects.
 pub(super) async fn show(State(app): State<Arc<App>>, request: Request<Body>) -> Response<Body> {
     match session::visitor(&app, request.headers()).await {
-        Ok(Some(_)) => page::see_other("/account"),
+        Ok(Some(_)) => page::see_other("/projects"),
         Ok(None) => {
             let view = Front {
                 layout: Layout::new("Searchwright"),

@@ -3,17 +3,28 @@
 mod account;
 mod agents;
 mod approvals;
+mod audits;
 mod autopilot;
+mod chart;
 mod connect;
+#[cfg(debug_assertions)]
+mod design;
 mod device;
+mod flash;
 mod front;
 mod invitations;
+mod issues;
 mod members;
+mod overview;
 pub(crate) mod page;
+mod pages;
 mod password_reset;
+mod projects;
 pub(crate) mod session;
 mod setup;
+mod show;
 mod sign_in;
+pub(crate) mod visit;
 
 use std::sync::Arc;
 
@@ -60,7 +71,14 @@ pub(crate) fn routes(app: &App) -> Router<Arc<App>> {
         .merge(members::routes())
         .merge(agents::routes())
         .merge(approvals::routes())
-        .merge(autopilot::routes());
+        .merge(autopilot::routes())
+        .merge(projects::routes())
+        .merge(overview::routes())
+        .merge(audits::routes())
+        .merge(issues::routes())
+        .merge(pages::routes());
+    #[cfg(debug_assertions)]
+    let routes = routes.merge(design::routes());
     if app.settings.is_insecure() {
         routes.layer(middleware::from_fn(page::warn_of_plain_http))
     } else {

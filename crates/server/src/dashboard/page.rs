@@ -23,12 +23,19 @@ fn name(stem: &str, content: &str, extension: &str) -> String {
 }
 
 const STYLE_TEXT: &str = include_str!("../../assets/pages.css");
+const SCRIPT_TEXT: &str = include_str!("../../assets/pages.js");
 const PASSKEYS_TEXT: &str = include_str!("../../assets/passkeys.js");
 
 static STYLE: Asset = Asset {
     content: STYLE_TEXT,
     media_type: "text/css; charset=utf-8",
     name: LazyLock::new(|| name("pages", STYLE_TEXT, "css")),
+};
+
+static SCRIPT: Asset = Asset {
+    content: SCRIPT_TEXT,
+    media_type: "text/javascript; charset=utf-8",
+    name: LazyLock::new(|| name("pages", SCRIPT_TEXT, "js")),
 };
 
 static PASSKEYS: Asset = Asset {
@@ -46,6 +53,11 @@ impl Form {
             Self::Own
         }
     }
+}
+
+/// Name of the script of the pages of a project.
+pub(crate) fn pages_script() -> &'static str {
+    &SCRIPT.name
 }
 
 /// Name of the script that signs in with passkeys and makes them.
@@ -209,7 +221,8 @@ pub(crate) fn see_other(location: &str) -> Response<Body> {
 
 /// Style sheet and script.
 pub(super) async fn asset(Path(name): Path<String>) -> Response<Body> {
-    let Some(asset) = [&STYLE, &PASSKEYS].into_iter().find(|asset| *asset.name == name) else {
+    let assets = [&STYLE, &SCRIPT, &PASSKEYS];
+    let Some(asset) = assets.into_iter().find(|asset| *asset.name == name) else {
         return notice(
             StatusCode::NOT_FOUND,
             "Not found",

@@ -150,7 +150,7 @@ pub(crate) fn next_page(asked: &str) -> &str {
         path.strip_prefix(page)
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     });
-    if is_plain && is_known { asked } else { "/account" }
+    if is_plain && is_known { asked } else { "/projects" }
 }
 
 /// Sets the session cookie on an answer.
@@ -306,7 +306,7 @@ mod tests {
             "account",
             "/account\r\nSet-Cookie: x=y",
         ] {
-            assert_eq!(next_page(bad), "/account", "{bad:?}");
+            assert_eq!(next_page(bad), "/projects", "{bad:?}");
         }
     }
 

@@ -103,10 +103,10 @@ impl<'a> Browser<'a> {
         self.follow(page).await
     }
 
-    /// Signs in on the sign-in page.
+    /// Signs in on the sign-in page, and goes to the account.
     pub async fn sign_in(&self, email: &str, password: &str) -> Page {
-        self.send("/login", &[("email", email), ("password", password)])
-            .await
+        let form = [("email", email), ("password", password), ("next", "/account")];
+        self.send("/login", &form).await
     }
 }
 

@@ -36,6 +36,7 @@ mod connecting_apps;
 mod connection_limits;
 mod connections;
 mod cursors;
+mod dashboard_audits;
 mod degrees;
 mod diffs;
 mod diffs_pages;

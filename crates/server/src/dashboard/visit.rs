@@ -1,0 +1,532 @@
+//! A person at a page of a project: who they are, what their role permits, and the operations that the page calls.
+//!
+//! Pages call the operations of the table, like every other door, so that checks, quotas and the activity log are the same.
+
+use std::sync::Arc;
+
+use axum::{
+    body::Body,
+    extract::{FromRequest, FromRequestParts, RawPathParams},
+    response::IntoResponse,
+};
+use http::{Request, Response, StatusCode, request::Parts};
+use searchwright_contract::{
+    Code, Instant, Operation, Problem, Scope,
+    people::Role,
+    projects::{GetProjectById, Project},
+};
+use searchwright_engine::{
+    Credential, Failure, Invocation,
+    autopilot::{local_day, local_minute},
+    failure::defect,
+};
+use uuid::Uuid;
+
+use super::{
+    flash,
+    page::{self, Layout},
+    session::{self, FormData, Visitor},
+};
+use crate::{
+    app::App,
+    http::{concurrency::Turn, operations},
+};
+use searchwright_contract::ids::CredentialId;
+
+/// A page that cannot be shown, as its answer.
+#[derive(Debug)]
+pub(crate) struct PageError(Box<Response<Body>>);
+
+/// Answer of a page.
+pub(crate) type PageResult = Result<Response<Body>, PageError>;
+
+impl IntoResponse for PageError {
+    fn into_response(self) -> Response<Body> {
+        *self.0
+    }
+}
+
+impl From<Box<Response<Body>>> for PageError {
+    fn from(response: Box<Response<Body>>) -> Self {
+        Self(response)
+    }
+}
+
+impl From<Failure> for PageError {
+    fn from(failure: Failure) -> Self {
+        let is_hidden = matches!(failure.0.code, Code::ProjectForbidden | Code::NotFound);
+        Self(Box::new(if is_hidden {
+            not_found()
+        } else {
+            page::failed(&failure)
+        }))
+    }
+}
+
+/// Answers that there is no such page: whether it exists for somebody else is not told.
+pub(crate) fn not_found() -> Response<Body> {
+    page::notice(
+        StatusCode::NOT_FOUND,
+        "Not found",
+        "There is no such page, or your account has no access to it.",
+    )
+}
+
+/// A person who is signed in, at a page that belongs to no project.
+pub(crate) struct Guest {
+    /// The service.
+    pub app: Arc<App>,
+    /// The person.
+    pub visitor: Visitor,
+    credential: Credential,
+    /// Place among the requests of the session, given back at the end of the page.
+    _turn: Turn<CredentialId>,
+}
+
+impl Guest {
+    async fn new(app: Arc<App>, visitor: Visitor) -> Result<Self, PageError> {
+        let credential = Credential::Session(Arc::new(visitor.session.clone()));
+        operations::limit(&app, false, &credential)
+            .await
+            .map_err(|refusal| refusal.failure)?;
+        let turn = operations::enter_as(&app, &credential).await?;
+        Ok(Self {
+            app,
+            visitor,
+            credential,
+            _turn: turn,
+        })
+    }
+
+    /// Calls an operation that reads.
+    pub async fn read<O: Operation>(&self, operation: &O) -> Result<O::Answer, Failure> {
+        self.call(operation, None, None).await
+    }
+
+    async fn call<O: Operation>(
+        &self,
+        operation: &O,
+        idempotency_key: Option<String>,
+        if_match: Option<Vec<String>>,
+    ) -> Result<O::Answer, Failure> {
+        let endpoints = &self.app.engine.endpoints;
+        let endpoint = endpoints
+            .iter()
+            .find(|endpoint| endpoint.meta.name == O::META.name)
+            .ok_or_else(|| defect("page", "the operation is not in the table"))?;
+        let invocation = Invocation {
+            credential: self.credential.clone(),
+            arguments: serde_json::to_value(operation).map_err(|e| defect("page", e))?,
+            if_match,
+            idempotency_key,
+        };
+        let reply = operations::invoke(&self.app, endpoint, invocation).await?;
+        let body: &[u8] = if reply.body.is_empty() {
+            b"null"
+        } else {
+            &reply.body
+        };
+        serde_json::from_slice(body).map_err(|e| defect("page", e))
+    }
+}
+
+/// A person at a page of a project.
+pub(crate) struct Visit {
+    guest: Guest,
+    /// The project.
+    pub project: Project,
+    /// Role of the person in the workspace of the project.
+    pub role: Role,
+    /// Parameters of the address.
+    query: Vec<(String, String)>,
+    /// Path of the address.
+    path: String,
+}
+
+impl Visit {
+    async fn open(parts: &Parts, guest: Guest, project: &str) -> Result<Self, PageError> {
+        let access = guest.credential.find_project(&guest.app.engine, project).await?;
+        let Some(role) = access.and_then(|access| access.role) else {
+            return Err(PageError(Box::new(not_found())));
+        };
+        let project = guest
+            .read(&GetProjectById {
+                project_id: project.to_owned(),
+            })
+            .await?;
+        let query = parts.uri.query().unwrap_or_default();
+        Ok(Self {
+            guest,
+            project,
+            role,
+            query: url::form_urlencoded::parse(query.as_bytes())
+                .into_owned()
+                .collect(),
+            path: parts.uri.path().to_owned(),
+        })
+    }
+
+    /// The service.
+    pub fn app(&self) -> &Arc<App> {
+        &self.guest.app
+    }
+
+    /// Id of the project, as the operations take it.
+    pub fn project_id(&self) -> String {
+        self.project.id.to_string()
+    }
+
+    /// Address of a page of the project.
+    pub fn address(&self, rest: &str) -> String {
+        format!("/projects/{}{rest}", self.project.id)
+    }
+
+    /// Returns a parameter of the address; `None` if it is missing or empty.
+    pub fn parameter(&self, name: &str) -> Option<&str> {
+        let found = self.query.iter().find(|(known, _)| known == name);
+        found
+            .map(|(_, value)| value.as_str())
+            .filter(|value| !value.is_empty())
+    }
+
+    /// Returns a parameter as a value; `None` if it is missing or cannot be read.
+    pub fn parsed<T: std::str::FromStr>(&self, name: &str) -> Option<T> {
+        self.parameter(name)?.parse().ok()
+    }
+
+    /// Returns the address of this page with one parameter changed or removed. The place in a list is given up.
+    pub fn with_parameter(&self, name: &str, value: Option<&str>) -> String {
+        let kept = self.query.iter().filter(|(known, value)| {
+            !value.is_empty() && known != name && !["cursor", "done", "n"].contains(&known.as_str())
+        });
+        let mut query = url::form_urlencoded::Serializer::new(String::new());
+        query.extend_pairs(kept);
+        if let Some(value) = value {
+            query.append_pair(name, value);
+        }
+        let query = query.finish();
+        if query.is_empty() {
+            self.path.clone()
+        } else {
+            format!("{}?{query}", self.path)
+        }
+    }
+
+    /// Returns whether the role permits operations with this scope.
+    pub fn may(&self, scope: Scope) -> bool {
+        self.role.permits(scope)
+    }
+
+    /// Calls an operation that reads.
+    pub async fn read<O: Operation>(&self, operation: &O) -> Result<O::Answer, Failure> {
+        self.guest.read(operation).await
+    }
+
+    /// Calls an operation that reads; `None` if there is no such record.
+    pub async fn find<O: Operation>(&self, operation: &O) -> Result<Option<O::Answer>, Failure> {
+        match self.read(operation).await {
+            Ok(answer) => Ok(Some(answer)),
+            Err(failure) if failure.0.code == Code::NotFound => Ok(None),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// A time in the time zone of the project, to the minute.
+    pub fn time(&self, at: &Instant) -> String {
+        local_minute(*at, &self.project.timezone)
+    }
+
+    /// The day of a time in the time zone of the project, such as `2026-11-28`.
+    pub fn day(&self, at: &Instant) -> String {
+        local_day(*at, &self.project.timezone)
+    }
+
+    /// The frame of a page.
+    pub fn frame(&self, title: &'static str, section: Section) -> ProjectFrame {
+        let message = self.parameter("done").and_then(|code| {
+            let count = self.parsed("n").unwrap_or(0);
+            flash::message(code, count)
+        });
+        ProjectFrame {
+            layout: Layout::new(title),
+            script: page::pages_script(),
+            project: self.project.id.to_string(),
+            name: self.project.name.clone(),
+            domain: self.project.domain.clone(),
+            timezone: self.project.timezone.clone(),
+            user: self.guest.visitor.session.user_name.clone(),
+            csrf: self.guest.visitor.csrf(),
+            once: self.app().engine.clock.id::<Uuid>().to_string(),
+            section,
+            message,
+            refresh_seconds: None,
+        }
+    }
+}
+
+impl FromRequestParts<Arc<App>> for Guest {
+    type Rejection = PageError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, PageError> {
+        let address = parts.uri.path_and_query().map_or("", |address| address.as_str());
+        let visitor = session::need_visitor(app, &parts.headers, address).await?;
+        Self::new(app.clone(), visitor).await
+    }
+}
+
+async fn project_of(parts: &mut Parts, app: &Arc<App>) -> Result<String, PageError> {
+    let parameters = RawPathParams::from_request_parts(parts, app).await;
+    let parameters = parameters.map_err(|_| PageError(Box::new(not_found())))?;
+    let project = parameters.iter().find(|(name, _)| *name == "project");
+    Ok(project.map(|(_, id)| id.to_owned()).unwrap_or_default())
+}
+
+impl FromRequestParts<Arc<App>> for Visit {
+    type Rejection = PageError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, PageError> {
+        let project = project_of(parts, app).await?;
+        let guest = Guest::from_request_parts(parts, app).await?;
+        Self::open(parts, guest, &project).await
+    }
+}
+
+/// A form that a person sent from a page of a project.
+pub(crate) struct SentForm {
+    /// The person and the project.
+    pub visit: Visit,
+    /// The fields.
+    pub form: FormData,
+}
+
+impl FromRequest<Arc<App>> for SentForm {
+    type Rejection = PageError;
+
+    async fn from_request(request: Request<Body>, app: &Arc<App>) -> Result<Self, PageError> {
+        let (mut parts, body) = request.into_parts();
+        let project = project_of(&mut parts, app).await?;
+        let request = Request::from_parts(parts.clone(), body);
+        let (visitor, form, _) = session::receive(app, request).await?;
+        let guest = Guest::new(app.clone(), visitor).await?;
+        Ok(Self {
+            visit: Visit::open(&parts, guest, &project).await?,
+            form,
+        })
+    }
+}
+
+impl SentForm {
+    /// Calls an operation that changes something. A form that is sent twice has its effect once.
+    pub async fn change<O: Operation>(&self, operation: &O) -> Result<O::Answer, Failure> {
+        let once = Some(self.form.get("once")).filter(|once| !once.is_empty());
+        let version = Some(self.form.get("version")).filter(|version| !version.is_empty());
+        self.visit
+            .guest
+            .call(
+                operation,
+                once.map(|once| format!("{}:{once}", O::META.name)),
+                version.map(|version| vec![version.to_owned()]),
+            )
+            .await
+    }
+
+    /// Answers with the page that says that something was done.
+    pub fn done(&self, address: &str, code: &str, count: u64) -> Response<Body> {
+        let sign = if address.contains('?') { '&' } else { '?' };
+        page::see_other(&format!("{address}{sign}done={code}&n={count}"))
+    }
+}
+
+/// A failure that the person at a page can do something about, as a sentence with its status.
+pub(crate) fn refusal(failure: &Failure) -> Option<(StatusCode, String)> {
+    let is_theirs = matches!(
+        failure.0.status,
+        402 | 403 | 409 | 412 | 413 | 422 | 428 | 429 | 501 | 502
+    );
+    let is_hidden = matches!(failure.0.code, Code::ProjectForbidden | Code::NotFound);
+    if !is_theirs || is_hidden {
+        return None;
+    }
+    let status = StatusCode::from_u16(failure.0.status).unwrap_or(StatusCode::CONFLICT);
+    Some((status, page::sentence(failure)))
+}
+
+/// Refuses an empty choice of rows.
+pub(crate) fn nothing_selected() -> Failure {
+    Problem::fault("", "missing", "nothing is selected: tick at least one row").into()
+}
+
+/// A link that sets one filter of a list.
+#[derive(Debug)]
+pub(crate) struct FilterLink {
+    /// Address of the list with the filter.
+    pub href: String,
+    /// Text.
+    pub text: String,
+    /// Whether it is in force.
+    pub is_current: bool,
+}
+
+impl FilterLink {
+    /// Creates the link that sets a parameter of this page, or removes it.
+    pub fn new(visit: &Visit, name: &str, value: Option<&str>, text: impl Into<String>) -> Self {
+        Self {
+            href: visit.with_parameter(name, value),
+            text: text.into(),
+            is_current: visit.parameter(name) == value,
+        }
+    }
+}
+
+/// Links to the first and the next page of a list.
+#[derive(Debug, Default)]
+pub(crate) struct Paging {
+    /// First page; `None` on it.
+    pub first: Option<String>,
+    /// Next page; `None` on the last.
+    pub next: Option<String>,
+}
+
+impl Paging {
+    /// Creates the links of this page of a list.
+    pub fn new(visit: &Visit, next_cursor: Option<&str>) -> Self {
+        let first = visit.parameter("cursor");
+        Self {
+            first: first.map(|_| visit.with_parameter("cursor", None)),
+            next: next_cursor.map(|cursor| visit.with_parameter("cursor", Some(cursor))),
+        }
+    }
+}
+
+/// Section of the navigation in which a page is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Section {
+    /// Overview of the project.
+    Overview,
+    /// Audits.
+    Audits,
+    /// Issues.
+    Issues,
+    /// Pages of the website.
+    Pages,
+    /// Keywords.
+    Keywords,
+    /// Posts.
+    Posts,
+    /// Calendar.
+    Calendar,
+    /// Approvals.
+    Approvals,
+    /// Visibility in AI assistants.
+    Visibility,
+    /// Brand.
+    Brand,
+    /// Integrations.
+    Integrations,
+    /// Webhooks.
+    Webhooks,
+    /// Activity.
+    Activity,
+    /// Settings.
+    Settings,
+}
+
+/// Entry of the navigation.
+#[derive(Debug)]
+pub(crate) struct NavEntry {
+    /// Where it leads, below the project.
+    pub path: &'static str,
+    /// Text.
+    pub label: &'static str,
+    /// Its section.
+    pub section: Section,
+    /// Key that goes there after `g`.
+    pub key: char,
+}
+
+/// Entries of the navigation, in groups with a heading.
+const NAVIGATION: &[(&str, &[NavEntry])] = {
+    const fn entry(path: &'static str, label: &'static str, section: Section, key: char) -> NavEntry {
+        NavEntry {
+            path,
+            label,
+            section,
+            key,
+        }
+    }
+    &[
+        ("", &[entry("", "Overview", Section::Overview, 'o')]),
+        (
+            "Site",
+            &[
+                entry("/audits", "Audits", Section::Audits, 'a'),
+                entry("/issues", "Issues", Section::Issues, 'i'),
+                entry("/pages", "Pages", Section::Pages, 'u'),
+            ],
+        ),
+        (
+            "Content",
+            &[
+                entry("/keywords", "Keywords", Section::Keywords, 'k'),
+                entry("/posts", "Posts", Section::Posts, 'p'),
+                entry("/calendar", "Calendar", Section::Calendar, 'c'),
+                entry("/approvals", "Approvals", Section::Approvals, 'r'),
+            ],
+        ),
+        (
+            "Assistants",
+            &[
+                entry("/visibility", "Visibility", Section::Visibility, 'v'),
+                entry("/brand", "Brand", Section::Brand, 'b'),
+            ],
+        ),
+        (
+            "Project",
+            &[
+                entry("/integrations", "Integrations", Section::Integrations, 'n'),
+                entry("/webhooks", "Webhooks", Section::Webhooks, 'w'),
+                entry("/activity", "Activity", Section::Activity, 'l'),
+                entry("/settings", "Settings", Section::Settings, 's'),
+            ],
+        ),
+    ]
+};
+
+/// Members of the template that all pages of a project extend.
+pub(crate) struct ProjectFrame {
+    pub layout: Layout,
+    pub script: &'static str,
+    /// Id of the project.
+    pub project: String,
+    /// Name of the project.
+    pub name: String,
+    /// Website of the project.
+    pub domain: String,
+    /// Time zone of the project.
+    pub timezone: String,
+    /// Name of the person.
+    pub user: String,
+    /// Token of the forms.
+    pub csrf: String,
+    /// Token that makes a form of this page have its effect once.
+    pub once: String,
+    pub section: Section,
+    /// Message about what was just done.
+    pub message: Option<String>,
+    /// Seconds after which a browser without scripts loads the page again, while something is running.
+    pub refresh_seconds: Option<u8>,
+}
+
+impl ProjectFrame {
+    /// Entries of the navigation.
+    pub fn navigation(&self) -> &'static [(&'static str, &'static [NavEntry])] {
+        NAVIGATION
+    }
+
+    /// Loads the page again while something is running.
+    #[must_use]
+    pub fn live(mut self, is_running: bool) -> Self {
+        self.refresh_seconds = is_running.then_some(3);
+        self
+    }
+}
