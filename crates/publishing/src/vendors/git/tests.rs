@@ -62,6 +62,7 @@ fn reaching(repository: &str, folder: &Path) -> Git {
         outbound: Outbound::new(&outbound).unwrap(),
         folder: folder.to_owned(),
         scratch: folder.join("scratch"),
+        visits: std::sync::Arc::default(),
         origin: String::new(),
     };
     let context = Context::new(&settings, Clock::system(), Uuid::nil(), Uuid::nil());
