@@ -301,24 +301,27 @@ impl Publisher for Git {
 
     async fn fields(&self, _: Option<&str>, _: Option<&str>) -> Result<Vec<Field>, Trouble> {
         let folder = self.folder.clone();
-        let texts = self
-            .with_repository(move |repository| repository.texts(&folder, SAMPLES))
+        let keys = self
+            .with_repository(move |repository| {
+                repository.read_texts(&folder, SAMPLES, |_, text| front_matter::keys(text))
+            })
             .await?;
-        let texts: Vec<String> = texts.into_iter().map(|(_, text)| text).collect();
-        Ok(front_matter::fields(&texts))
+        Ok(front_matter::fields(keys.into_iter().flatten()))
     }
 
     async fn find(&self, wanted: &Wanted<'_>) -> Result<Vec<Remote>, Trouble> {
         let folder = self.folder.clone();
-        let texts = self
-            .with_repository(move |repository| repository.texts(&folder, usize::MAX))
+        let base = self.connection.setting("baseUrl").to_owned();
+        let all = self
+            .with_repository(move |repository| {
+                repository.read_texts(&folder, usize::MAX, |name, text| {
+                    front_matter::remote(name, text, &base)
+                })
+            })
             .await?;
         let name = format!("{}.md", wanted.slug);
-        let base = self.connection.setting("baseUrl");
-        let all = texts
-            .iter()
-            .map(|(name, text)| front_matter::remote(name, text, base));
         Ok(all
+            .into_iter()
             .filter(|remote| {
                 Some(remote.id.as_str()) == wanted.id
                     || remote.id == name
