@@ -67,8 +67,10 @@ enum Task {
     Crawl,
     /// An audit of a generated site beside lychee, Scrapy and advertools; not among everything
     CrawlPeers,
-    /// Lists, single records and durable writes over HTTP, on SQLite and PostgreSQL
+    /// Lists, single records and durable writes over HTTP, on SQLite and PostgreSQL, and what is of `isolation`
     Http,
+    /// Calls of a quiet project, alone and beside clients that ask for the dearest work
+    Isolation,
     /// Keywords found in a site, files of them taken in, and lists of a thousand and of a million
     Keywords,
     /// Overview and opportunities of visibility over a quarter of answers, and access logs
@@ -145,6 +147,7 @@ fn run(arguments: Arguments) -> Result<bool> {
         Task::All
         | Task::Crawl
         | Task::Http
+        | Task::Isolation
         | Task::Keywords
         | Task::Startup
         | Task::Visibility
@@ -152,6 +155,9 @@ fn run(arguments: Arguments) -> Result<bool> {
     }
     if matches!(task, Task::All | Task::Http) {
         measure::http::run(&effort, &mut report)?;
+    }
+    if matches!(task, Task::All | Task::Http | Task::Isolation) && !effort.baseline_only {
+        measure::isolation::run(&effort, &mut report)?;
     }
     if matches!(task, Task::All | Task::Keywords) && !effort.baseline_only {
         measure::keywords::run(&effort, &mut report)?;

@@ -3,6 +3,7 @@
 pub mod crawl;
 pub mod crawl_peers;
 pub mod http;
+pub mod isolation;
 mod keyword_generation;
 pub mod keywords;
 pub mod large_site;

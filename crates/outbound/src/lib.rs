@@ -44,7 +44,7 @@ pub use body::replay;
 pub use client::Guarded;
 pub use error::{Ambiguous, Loss, NotSent, Rejected, RequestError};
 pub use replies::{excerpt, retry_after};
-pub use resolve::{Lookup, SystemLookup};
+pub use resolve::{Looked, Lookup, SystemLookup};
 pub use site_login::{SiteLogin, SiteLoginFault};
 pub use stream::{Piece, Streamed};
 

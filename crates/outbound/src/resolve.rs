@@ -2,6 +2,7 @@
 
 use std::{
     collections::HashSet,
+    fmt,
     future::Future,
     io,
     net::{IpAddr, SocketAddr},
@@ -24,6 +25,12 @@ pub trait Lookup: Send + Sync + 'static {
     /// All addresses of a name; an empty list or an error when there is none, [`io::ErrorKind::TimedOut`] when nobody can
     /// tell for the moment.
     fn lookup(&self, name: &str) -> Looked;
+}
+
+impl fmt::Debug for dyn Lookup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Lookup")
+    }
 }
 
 /// The operating system's resolver.

@@ -68,7 +68,7 @@ impl Names {
 }
 
 impl Lookup for Names {
-    fn lookup(&self, _: &str) -> resolve::Looked {
+    fn lookup(&self, _: &str) -> Looked {
         let i = self.asked.fetch_add(1, Ordering::SeqCst);
         let answers = self.answers.lock().unwrap();
         let found = answers[i.min(answers.len() - 1)].clone();

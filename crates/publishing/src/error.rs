@@ -99,6 +99,8 @@ pub enum Cause {
     Firewall,
     /// The address of the featured image does not answer, which says nothing about the provider.
     ImageUnreachable,
+    /// This server makes as many visits to repositories as it may at once.
+    Busy,
 }
 
 impl Cause {
@@ -115,6 +117,7 @@ impl Cause {
             Self::Unreadable => Why::Unreadable.word(),
             Self::Firewall => FIREWALL,
             Self::ImageUnreachable => "image_unreachable",
+            Self::Busy => "busy",
         }
     }
 
@@ -130,6 +133,9 @@ impl Cause {
             }
             Self::Firewall => Why::Firewall.text(),
             Self::ImageUnreachable => "the address of the featured image does not answer",
+            Self::Busy => {
+                "this server is busy with other Git repositories, of which it visits few at a time; try again in a moment"
+            }
             Self::Timeout | Self::Broken | Self::Unreadable => "the provider does not answer",
         }
     }
@@ -246,6 +252,7 @@ mod tests {
             (Cause::Unreadable, "unreadable_answer"),
             (Cause::Firewall, "firewall"),
             (Cause::ImageUnreachable, "image_unreachable"),
+            (Cause::Busy, "busy"),
         ];
         for (cause, word) in words {
             assert_eq!(Trouble::not_now(cause).word(), word);

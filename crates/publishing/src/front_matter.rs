@@ -19,6 +19,9 @@ const MARK: &str = "searchwright";
 /// The key that says whether readers see it.
 const DRAFT: &str = "draft";
 
+/// Keys of a file that are looked at.
+const MAX_KEYS: usize = 200;
+
 /// Fields that every file can have.
 const USUAL: &[(&str, FieldType)] = &[
     ("title", FieldType::Text),
@@ -34,8 +37,8 @@ const USUAL: &[(&str, FieldType)] = &[
     ("canonical", FieldType::Text),
 ];
 
-/// Fields of a file: the usual ones, and those that files there have.
-pub(super) fn fields(samples: &[String]) -> Vec<Field> {
+/// Fields of a file: the usual ones, and the keys that files there have.
+pub(super) fn fields(keys: impl Iterator<Item = String>) -> Vec<Field> {
     let mut fields: Vec<Field> = USUAL
         .iter()
         .map(|(name, kind)| {
@@ -47,7 +50,7 @@ pub(super) fn fields(samples: &[String]) -> Vec<Field> {
             }
         })
         .collect();
-    for key in samples.iter().flat_map(|text| keys(text)) {
+    for key in keys {
         let is_ours = matches!(key.as_str(), MARK | DRAFT);
         if !is_ours && fields.iter().all(|field| field.id != key) {
             fields.push(Field::new(key.clone(), key, FieldType::Text));
@@ -111,12 +114,13 @@ fn head(text: &str) -> impl Iterator<Item = &str> {
     lines.take_while(move |line| has_head && line.trim_end() != FENCE)
 }
 
-/// The keys of the first level.
-fn keys(text: &str) -> Vec<String> {
+/// The keys of the first level, the first [`MAX_KEYS`].
+pub(super) fn keys(text: &str) -> Vec<String> {
     head(text)
         .filter(|line| line.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
         .filter_map(|line| Some(line.split_once(':')?.0.trim().to_owned()))
         .filter(|key| !key.is_empty() && key.len() <= 100)
+        .take(MAX_KEYS)
         .collect()
 }
 
@@ -205,6 +209,17 @@ mod tests {
         assert_eq!(as_draft(&draft), draft);
         assert!(is_draft(&as_draft("---\ntitle: x\n---\nbody")));
         assert_eq!(keys(text), ["title", "draft", "searchwright"]);
+    }
+
+    #[test]
+    fn few_keys_of_a_file_are_looked_at() {
+        let lines: String = (0..100_000).map(|at| format!("k{at}: x\n")).collect();
+        let keys = keys(&format!("---\n{lines}---\n"));
+        assert_eq!(
+            (keys.len(), keys.last().map(String::as_str)),
+            (MAX_KEYS, Some("k199"))
+        );
+        assert_eq!(fields(keys.into_iter()).len(), USUAL.len() + MAX_KEYS);
     }
 
     #[test]

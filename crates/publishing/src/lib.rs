@@ -14,8 +14,9 @@ pub mod pictures;
 mod publisher;
 mod values;
 pub mod vendors;
+mod visits;
 
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
 pub use connection_input::secrets;
 pub use decide::{Aim, Before, Change, Known, Next, Reason, Sent, decide};
@@ -26,6 +27,7 @@ use searchwright_contract::Clock;
 use searchwright_outbound::{Guarded, Outbound, Purpose};
 use uuid::Uuid;
 pub use vendors::Input;
+pub use visits::Visits;
 
 /// Dependencies of publishing on the server it runs on.
 #[derive(Clone)]
@@ -36,6 +38,8 @@ pub struct Settings {
     pub folder: PathBuf,
     /// Folder for temporary files, emptied when the server starts.
     pub scratch: PathBuf,
+    /// Visits to repositories under way.
+    pub visits: Arc<Visits>,
     /// Origin of this server's pages, without a slash at its end.
     pub origin: String,
 }
@@ -57,6 +61,10 @@ pub struct Context {
     pub folder: PathBuf,
     /// Folder for temporary files.
     pub scratch: PathBuf,
+    /// Visits to repositories under way.
+    pub visits: Arc<Visits>,
+    /// Id of the project.
+    pub project: Uuid,
     /// Id of the delivery: every attempt to send it carries the same id.
     pub delivery: Uuid,
 }
@@ -75,6 +83,8 @@ impl Context {
             clock,
             folder: settings.folder.join(project.to_string()),
             scratch: settings.scratch.clone(),
+            visits: settings.visits.clone(),
+            project,
             delivery,
         }
     }

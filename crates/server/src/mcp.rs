@@ -4,6 +4,7 @@
 //! Descriptions are compile-time constants; text from crawled pages appears in results only.
 
 mod catalogue;
+mod lists;
 
 use std::{
     borrow::Cow,
@@ -12,6 +13,7 @@ use std::{
 };
 
 use axum::{Router, body::Body, extract::State, middleware, middleware::Next};
+use bytes::Bytes;
 use http::{Method, Request, Response, header};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
@@ -28,7 +30,10 @@ use searchwright_contract::{Problem, json};
 use searchwright_engine::{Credential, Endpoint, Failure, Invocation};
 use serde_json::Value;
 
-use self::catalogue::{CONVENTIONS, Entry, tool_name};
+use self::{
+    catalogue::{CONVENTIONS, Entry, tool_name},
+    lists::{KeptLists, Listed, insert_list},
+};
 use crate::{
     app::App,
     http::{
@@ -77,6 +82,8 @@ pub fn router(app: Arc<App>) -> Router {
     let tools = Tools {
         app: app.clone(),
         tools: Arc::default(),
+        lists: Arc::default(),
+        config: Arc::new(server_config()),
     };
     let service = StreamableHttpService::new(
         move || Ok(tools.clone()),
@@ -122,17 +129,20 @@ async fn authenticate(State(app): State<Arc<App>>, request: Request<Body>, next:
                 return answer::problem(&app, &request_id, Door::Mcp, "/mcp", *problem, standing);
             }
             parts.extensions.insert(credential);
-            let taken = TakenPlaces::default();
-            parts.extensions.insert(taken.clone());
+            let answer_parts = Arc::<AnswerParts>::default();
+            parts.extensions.insert(answer_parts.clone());
             // what follows gets the text that is in the body, whatever it came in
             parts.headers.remove(header::CONTENT_ENCODING);
             parts.headers.remove(header::CONTENT_LENGTH);
             let body = body.slice_ref(json::without_mark(&body));
             let request = Request::from_parts(parts, Body::from(body));
             let mut response = next.run(request).await;
+            if let Some(list) = answer_parts.list.get() {
+                response = insert_list(response, list).await;
+            }
             answer::open_to_scripts(response.headers_mut());
             response.extensions_mut().insert(sender);
-            if let Some(places) = taken.get() {
+            if let Some(places) = answer_parts.places.get() {
                 response.extensions_mut().insert(places.clone());
             }
             response
@@ -145,14 +155,30 @@ async fn authenticate(State(app): State<Arc<App>>, request: Request<Body>, next:
     }
 }
 
-/// Places of a request, in its extensions, which its answer keeps.
-type TakenPlaces = Arc<OnceLock<Places>>;
+/// Parts of an answer that do not pass through the protocol, in the extensions of its request.
+#[derive(Debug, Default)]
+struct AnswerParts {
+    /// Places of the request, which its answer keeps.
+    places: OnceLock<Places>,
+    /// The list of tools that was asked for.
+    list: OnceLock<Bytes>,
+}
 
 #[derive(Clone)]
 struct Tools {
     app: Arc<App>,
     /// Made when the first client asks: megabytes that an installation without one does without.
     tools: Arc<OnceLock<Vec<Entry>>>,
+    lists: Arc<KeptLists>,
+    config: Arc<ServerConfig>,
+}
+
+/// Returns what the server tells every client about itself.
+fn server_config() -> ServerConfig {
+    let mut config = ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+        .with_instructions(format!("{INSTRUCTIONS} {CONVENTIONS}"));
+    config.server_info = Implementation::new("searchwright", env!("CARGO_PKG_VERSION"));
+    config
 }
 
 /// The tool that a request calls.
@@ -221,9 +247,8 @@ impl Tools {
     ) -> Result<Places, Failure> {
         let place = operations::enter(&self.app).await?;
         let places = Places::new(place, operations::enter_as(&self.app, credential).await?);
-        let parts = context.extensions.get::<http::request::Parts>();
-        if let Some(taken) = parts.and_then(|parts| parts.extensions.get::<TakenPlaces>()) {
-            let _ = taken.set(places.clone());
+        if let Some(answer_parts) = extension::<Arc<AnswerParts>>(context) {
+            let _ = answer_parts.places.set(places.clone());
         }
         Ok(places)
     }
@@ -281,12 +306,14 @@ impl Tools {
     }
 }
 
+/// Returns an extension of the request over HTTP.
+fn extension<T: Send + Sync + 'static>(context: &RequestContext<RoleServer>) -> Option<&T> {
+    let parts = context.extensions.get::<http::request::Parts>()?;
+    parts.extensions.get::<T>()
+}
+
 fn credential_of(context: &RequestContext<RoleServer>) -> Result<&Credential, ErrorData> {
-    context
-        .extensions
-        .get::<http::request::Parts>()
-        .and_then(|parts| parts.extensions.get::<Credential>())
-        .ok_or_else(|| ErrorData::internal_error("the request carries no credential", None))
+    extension(context).ok_or_else(|| ErrorData::internal_error("the request carries no credential", None))
 }
 
 /// A refusal is a result that the model reads, not a protocol error that its client swallows.
@@ -314,10 +341,7 @@ const fn is_hidden(c: char) -> bool {
 
 impl ServerHandler for Tools {
     fn get_info(&self) -> ServerConfig {
-        let mut config = ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
-            .with_instructions(format!("{INSTRUCTIONS} {CONVENTIONS}"));
-        config.server_info = Implementation::new("searchwright", env!("CARGO_PKG_VERSION"));
-        config
+        ServerConfig::clone(&self.config)
     }
 
     async fn list_tools(
@@ -326,12 +350,14 @@ impl ServerHandler for Tools {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let credential = credential_of(&context)?;
-        let endpoints = &self.app.engine.endpoints;
-        let tools = self
-            .all()
-            .iter()
-            .filter_map(|entry| entry.seen_by(credential, endpoints));
-        Ok(ListToolsResult::with_all_items(tools.collect())
+        let entries = self.all();
+        let listed = Listed::for_credential(entries, credential, &self.app.engine.endpoints);
+        let list = self.lists.get_or_write(&listed, || listed.write(entries));
+        let list = list.map_err(|e| ErrorData::internal_error(e.to_string(), None))?;
+        if let Some(answer_parts) = extension::<Arc<AnswerParts>>(&context) {
+            let _ = answer_parts.list.set(list);
+        }
+        Ok(ListToolsResult::with_all_items(Vec::new())
             .with_ttl_ms(TOOLS_FRESH_MILLIS)
             .with_cache_scope(CacheScope::Private))
     }

@@ -158,6 +158,7 @@ pub fn publishing(
             .map_err(|e| OpenError::File("TLS".to_owned(), std::io::Error::other(e)))?,
         folder: settings.data_dir.join("published"),
         scratch: scratch(settings),
+        visits: Arc::default(),
         origin: settings.public_url.clone(),
     })
 }

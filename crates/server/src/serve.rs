@@ -10,6 +10,7 @@ use std::{
 use ipnet::IpNet;
 use searchwright_contract::Clock;
 use searchwright_engine::{Engine, audits, audits::CrawlSettings, jobs::worker::Worker};
+use searchwright_outbound::SystemLookup;
 use searchwright_store::{
     activity, answers, connect_links, deliveries::queue, events, idempotency, jobs, rate_limits, reports,
     schedules, seal::Keyring,
@@ -220,6 +221,7 @@ fn worker(
         connections: settings.crawl.connections,
         delay: Duration::from_millis(settings.crawl.delay_ms),
         connections_to_allowed: settings.crawl.connections_to_allowed,
+        lookup: Arc::new(SystemLookup),
     };
     Ok(Worker::new(engine, jobs, crawl, keyring)?)
 }

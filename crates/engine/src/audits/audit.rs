@@ -160,7 +160,7 @@ async fn crawl(job: &JobContext, audit: &Audit, audit_id: AuditId) -> Result<(En
     config.robots_copy = seeds::robots_copy(job).await?;
     let fetcher = job.settings.crawler()?;
     let scope = job.leased.scope;
-    let elapsed = seeds::elapsed(audit, job.engine.clock.now(), config.max_duration);
+    let elapsed = seeds::elapsed(job.leased.ran_millis, config.max_duration);
     let rules = rules::load(&mut db.read().await?, scope, audit_id).await?;
     let reader = validators::reader(&job.settings.user_agent, &rules.thresholds);
     config.thresholds = rules.thresholds;

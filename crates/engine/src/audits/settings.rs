@@ -1,8 +1,8 @@
 //! The operator's settings of crawling, and the HTTP clients made from them.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
-use searchwright_outbound::{self as outbound, AllowOutbound, Guarded, Outbound, Purpose, SiteLogin};
+use searchwright_outbound::{self as outbound, AllowOutbound, Guarded, Lookup, Outbound, Purpose, SiteLogin};
 pub use searchwright_site::robots::TOKEN;
 
 use crate::failure::{Failure, defect};
@@ -24,6 +24,8 @@ pub struct CrawlSettings {
     pub delay: Duration,
     /// Connections to a site that the operator allowed by name; it has no delay.
     pub connections_to_allowed: usize,
+    /// Resolves names.
+    pub lookup: Arc<dyn Lookup>,
 }
 
 impl CrawlSettings {
@@ -38,6 +40,7 @@ impl CrawlSettings {
         outbound.allow.clone_from(&self.allow);
         outbound.logins.clone_from(&self.logins);
         outbound.own.clone_from(&self.own);
+        outbound.lookup = self.lookup.clone();
         Outbound::new(&outbound).map_err(|e| defect("http client", e))
     }
 }

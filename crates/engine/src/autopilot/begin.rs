@@ -38,7 +38,7 @@ use crate::{
         draft::{new_draft, set_free_slug},
         facts, follow,
         generation::{begin_generation, find_duplicate},
-        settling::settle,
+        settling::settle_without_text,
         site_of,
     },
 };
@@ -280,7 +280,7 @@ async fn draft_for(
     record.post.summary.keyword = Some(keyword.keyword.clone());
     set_free_slug(tx, scope, &mut record).await?;
     let site = site_of(&project.name, &project.domain);
-    settle(tx, scope, &mut record, &site, false, now).await?;
+    settle_without_text(tx, scope, &mut record, &site, now).await?;
     Ok(record)
 }
 

@@ -6,9 +6,9 @@ use searchwright_contract::{
     Instant,
     autopilot::{AutopilotOutcome, AutopilotRun, PostRefresh},
     events::EventType,
-    ids::AuditId,
+    ids::{AuditId, PostId},
     issues::Severity,
-    posts::{PostDetails, PostOrigin, PostStatus, PostSummary},
+    posts::{Post, PostDetails, PostOrigin, PostStatus, PostSummary},
 };
 use searchwright_crawls::ids::{page_id, url_key_of};
 use searchwright_store::{
@@ -35,7 +35,7 @@ use crate::{
         attempts::{AttemptOrder, LIVE, begin_attempt},
         draft::{new_draft, set_free_slug},
         facts, follow,
-        settling::settle,
+        settling::{Settled, settle_ahead, settle_without_text},
         site_of, sources,
     },
 };
@@ -137,7 +137,7 @@ pub(super) async fn draft(
     details.canonical_url.get_or_insert_with(|| refresh.url.clone());
     set_free_slug(tx, scope, &mut record).await?;
     let site = site_of(&project.name, &project.domain);
-    settle(tx, scope, &mut record, &site, false, now).await?;
+    settle_without_text(tx, scope, &mut record, &site, now).await?;
     Ok(Some(record))
 }
 
@@ -163,12 +163,51 @@ pub(super) async fn refusal(
     })
 }
 
-/// Puts an approved text in the place of the published one and publishes it there. The draft is archived.
+/// Puts the text of a draft into the published post that it replaces.
+fn replace_text(live: &mut PostRecord, new: Post) {
+    let post = &mut live.post;
+    post.summary.title = new.summary.title;
+    post.content = new.content;
+    post.findings.warnings = new.findings.warnings;
+    post.generation = new.generation;
+    let canonical_url = post.details.canonical_url.take();
+    post.details = PostDetails {
+        canonical_url,
+        ..new.details
+    };
+}
+
+/// Assesses the text of a draft in the published post that it replaces, before the transaction that publishes it; `None` for
+/// a draft that replaces none.
+pub(crate) async fn settle_live(
+    engine: &Engine,
+    scope: ProjectScope,
+    draft: PostId,
+    now: Instant,
+) -> Result<Option<Settled>> {
+    let mut tx = engine.db.read().await?;
+    let new = posts::get(&mut tx, scope, draft).await?.post;
+    let Some(replaced) = new.summary.replaces_post_id else {
+        return Ok(None);
+    };
+    let mut live = posts::get(&mut tx, scope, replaced).await?;
+    let project = projects::get(&mut tx, scope).await?;
+    let written_from = sources::load(&mut tx, scope, draft).await?;
+    drop(tx);
+    replace_text(&mut live, new);
+    let site = site_of(&project.name, &project.domain);
+    settle_ahead(engine, scope, live, site, Some(written_from), now)
+        .await
+        .map(Some)
+}
+
+/// Puts an approved text in the place of the published one, as it was assessed, and publishes it there. The draft is archived.
 pub(crate) async fn publish(
     engine: &Engine,
     tx: &mut Tx,
     scope: ProjectScope,
     mut record: PostRecord,
+    settled: &Settled,
     connection: &IntegrationRecord,
     now: Instant,
 ) -> Result<()> {
@@ -178,21 +217,10 @@ pub(crate) async fn publish(
     };
     let mut live = posts::get(tx, scope, replaced).await?;
     let old = live.post.clone();
-    let project = projects::get(tx, scope).await?;
+    replace_text(&mut live, record.post.clone());
+    settled.apply(tx, scope, &mut live, true).await?;
     let written_from = sources::load(tx, scope, draft).await?;
     sources::save(tx, scope, replaced, &written_from).await?;
-    let new = record.post.clone();
-    live.post.summary.title = new.summary.title;
-    live.post.content = new.content;
-    live.post.findings.warnings = new.findings.warnings;
-    live.post.generation = new.generation;
-    let canonical_url = old.details.canonical_url.clone();
-    live.post.details = PostDetails {
-        canonical_url,
-        ..new.details
-    };
-    let site = site_of(&project.name, &project.domain);
-    settle(tx, scope, &mut live, &site, true, now).await?;
     let known = Facts {
         is_integration_ready: true,
         ..facts(&live.post.summary, &live.post.findings.warnings, now)

@@ -3,7 +3,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use searchwright_contract::Problem;
+use searchwright_contract::{Instant, Problem};
 use searchwright_providers::ProviderError;
 use searchwright_store::{
     BoxFuture, Error, Tx,
@@ -31,6 +31,8 @@ const UNAVAILABLE_WAIT: Duration = Duration::from_secs(10);
 pub(crate) struct JobContext {
     pub(crate) engine: Arc<Engine>,
     pub(crate) leased: LeasedJob,
+    /// Time of the steady clock at which it began to run.
+    pub(crate) since: Instant,
     pub(crate) settings: Arc<CrawlSettings>,
     pub(crate) accounts: Accounts,
     /// Cancelled when a caller asks for the job to be canceled.
@@ -102,6 +104,13 @@ impl JobContext {
             LeaseStatus::Cancel => Err(JobError::Canceled),
             LeaseStatus::Lost => Err(JobError::Lost),
         }
+    }
+
+    /// Returns the lease with the time for which the job has run until now, also under earlier leases.
+    pub(crate) fn lease_now(&self) -> LeasedJob {
+        let mut leased = self.leased.clone();
+        leased.ran_millis += self.engine.clock.steady().millis() - self.since.millis();
+        leased
     }
 
     /// Milliseconds until the next attempt: `first`, doubled with each attempt, at most an hour.

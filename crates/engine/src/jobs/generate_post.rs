@@ -10,7 +10,7 @@ mod sources;
 pub(super) use abort::{abort, withdraw};
 use article::Writer;
 use searchwright_contract::{
-    Code, Problem,
+    Code, Instant, Problem,
     events::EventType,
     ids::PostId,
     posts::{GenerateMode, GenerationMethod, Post, PostStatus, PostWarning},
@@ -34,14 +34,18 @@ use super::{
     checkpoints::{POST, Steps},
 };
 use crate::{
-    failure::defect,
+    failure::{changed_while_prepared, defect, is_change_while_prepared},
     posts::{
-        BRIEF_ONLY, advance, announce, facts, follow, settling::settle, site_of, sources as stored_sources,
+        BRIEF_ONLY, advance, announce, facts, follow,
+        settling::{Settled, settle_ahead},
+        site_of, sources as stored_sources,
     },
 };
 
 /// Attempts after which a post has failed.
 const MAX_ATTEMPTS: i64 = 3;
+/// Times that a text is assessed because others change its post meanwhile.
+const MAX_ASSESSMENTS: usize = 4;
 /// Characters of a summary and of a description for search results.
 const EXCERPT: usize = 300;
 const DESCRIPTION: usize = 155;
@@ -280,60 +284,76 @@ fn refused(failure: crate::Failure) -> searchwright_store::Error {
     searchwright_store::Error::Defect(failure.to_string())
 }
 
-/// Stores the generated parts in the post, in one transaction with its revision and its event.
+/// Stores the generated parts in the post. They are assessed first, again if others change the post meanwhile.
 async fn finish(
     job: &JobContext,
     order: &Order,
     method: GenerationMethod,
     written: Written,
 ) -> Result<Value, JobError> {
-    let (order, now, event) = (order.clone(), job.engine.clock.now(), job.engine.clock.id());
-    let id = order.post_id;
+    let (db, scope, now) = (&job.engine.db, job.leased.scope, job.engine.clock.now());
+    for _ in 0..MAX_ASSESSMENTS {
+        let mut record = posts::get(&mut db.read().await?, scope, order.post_id).await?;
+        let project = projects::get(&mut db.read().await?, scope).await?;
+        let sources = written.content.is_some().then(|| written.sources.clone());
+        fill(&mut record, order.mode, method, written.clone(), now);
+        let site = site_of(&project.name, &project.domain);
+        let settled = settle_ahead(&job.engine, scope, record, site, sources, now).await?;
+        if store(job, order, method, written.clone(), settled, now).await? {
+            let done = posts::get(&mut db.read().await?, scope, order.post_id).await?;
+            return Ok(result(&done.post));
+        }
+    }
+    Err(changed_while_prepared().into())
+}
+
+/// Stores the generated parts as they were assessed, in one transaction with the revision and the event of the post; returns
+/// whether the post still was the one that was assessed.
+async fn store(
+    job: &JobContext,
+    order: &Order,
+    method: GenerationMethod,
+    written: Written,
+    settled: Settled,
+    now: Instant,
+) -> Result<bool, JobError> {
+    let (id, mode, event) = (order.post_id, order.mode, job.engine.clock.id());
     job.write_fenced(move |tx, scope| {
         Box::pin(async move {
             // Another post of its keyword may be changing.
             projects::lock(tx, scope).await?;
             let mut record = posts::get(tx, scope, id).await?;
             if record.post.summary.status != PostStatus::Generating {
-                return Ok(());
+                return Ok(true);
             }
-            let project = projects::get(tx, scope).await?;
             let old = record.post.clone();
-            if written.content.is_some() {
-                stored_sources::save(tx, scope, id, &written.sources)
-                    .await
-                    .map_err(refused)?;
-            }
-            fill(&mut record, order.mode, method, written, now);
-            let site = site_of(&project.name, &project.domain);
+            let sources = written.content.is_some().then(|| written.sources.clone());
+            fill(&mut record, mode, method, written, now);
             let is_new_text = record.post.content != old.content;
-            settle(tx, scope, &mut record, &site, is_new_text, now)
-                .await
-                .map_err(refused)?;
+            match settled.apply(tx, scope, &mut record, is_new_text).await {
+                Err(failure) if is_change_while_prepared(&failure) => return Ok(false),
+                applied => applied.map_err(refused)?,
+            }
+            if let Some(sources) = sources {
+                let saved = stored_sources::save(tx, scope, id, &sources).await;
+                saved.map_err(refused)?;
+            }
             let facts = Facts {
                 has_checks: true,
                 ..facts(&record.post.summary, &record.post.findings.warnings, now)
             };
             advance(&mut record, PostStatus::Review, Actor::Worker, &facts, now).map_err(refused)?;
-            if record.post.content != old.content && !old.content.is_empty() {
+            if is_new_text && !old.content.is_empty() {
                 posts::insert_revision(tx, scope, &old, now).await?;
             }
             let done = posts::update(tx, scope, &record, now).await?;
             follow(tx, scope, Some(&old.summary), &done.post.summary, now).await?;
-            announce(
-                tx,
-                scope,
-                event,
-                EventType::PostGenerated,
-                &done.post.summary,
-                now,
-            )
-            .await
+            let kind = EventType::PostGenerated;
+            announce(tx, scope, event, kind, &done.post.summary, now).await?;
+            Ok(true)
         })
     })
-    .await?;
-    let done = posts::get(&mut job.engine.db.read().await?, job.leased.scope, id).await?;
-    Ok(result(&done.post))
+    .await
 }
 
 /// Copies the generated parts to a post. Existing parts stay unless the mode is to overwrite.
@@ -342,7 +362,7 @@ fn fill(
     mode: GenerateMode,
     method: GenerationMethod,
     written: Written,
-    now: searchwright_contract::Instant,
+    now: Instant,
 ) {
     let post = &mut record.post;
     let replaces = mode == GenerateMode::Overwrite;

@@ -119,7 +119,7 @@ pub(crate) async fn record_outcome(
             why: Why::Credential, ..
         }) => Some(Readiness::ReauthorizationRequired),
         Some(Trouble::NotNow {
-            cause: Cause::ImageUnreachable,
+            cause: Cause::ImageUnreachable | Cause::Busy,
             ..
         }) => return Ok(()),
         // The refusal concerns one post or one field, not the connection.

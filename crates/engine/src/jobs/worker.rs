@@ -237,7 +237,7 @@ impl Worker {
                 job.leased.id,
                 RunningJob {
                     lane,
-                    since: self.engine.clock.steady(),
+                    since: job.since,
                     turn_over: job.turn_over.clone(),
                 },
             );
@@ -260,6 +260,7 @@ impl Worker {
         JobContext {
             engine: self.engine.clone(),
             leased,
+            since: self.engine.clock.steady(),
             settings: self.settings.clone(),
             accounts: self.accounts.clone(),
             canceled: CancellationToken::new(),
@@ -299,7 +300,7 @@ async fn hear(job: &JobContext, renew: bool) -> Result<LeaseStatus, searchwright
     if !renew {
         return jobs::check_lease(&mut db.read().await?, &job.leased).await;
     }
-    let (leased, at) = (job.leased.clone(), db.lease_time(&job.engine.clock).await?);
+    let (leased, at) = (job.lease_now(), db.lease_time(&job.engine.clock).await?);
     db.write(move |tx| Box::pin(async move { jobs::renew_lease(tx, &leased, at).await }))
         .await
 }
@@ -321,14 +322,14 @@ async fn end(job: &JobContext, outcome: Result<serde_json::Value, JobError>) {
         Err(JobError::Retry(_)) if job.leased.attempt >= MAX_ATTEMPTS => {
             JobEnd::Failed(Box::new(searchwright_contract::Problem::new(
                 searchwright_contract::Code::InternalError,
-                "tried too often",
+                format!("the job was tried {MAX_ATTEMPTS} times without success"),
             )))
         }
         Err(JobError::Retry(after)) => JobEnd::Retry(now.plus_millis(job.backoff(after))),
     };
     let problem = end.problem().map(ToString::to_string);
     tracing::info!(job = %job.leased.id, end = end.name(), problem, "job ended");
-    let leased = job.leased.clone();
+    let leased = job.lease_now();
     let payload = Job::read(leased.payload.clone()).ok();
     let engine = job.engine.clone();
     let written = job

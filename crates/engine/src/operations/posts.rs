@@ -49,7 +49,7 @@ async fn assess_ahead(call: &Call, edited: Result<Option<PostRecord>>) -> Result
     };
     let project = &call.project()?.project;
     let site = site_of(&project.name, &project.domain);
-    let settled = settle_ahead(&call.engine, call.scope()?, record, site, call.now).await?;
+    let settled = settle_ahead(&call.engine, call.scope()?, record, site, None, call.now).await?;
     Ok(Prepared::Post(Box::new(settled)))
 }
 

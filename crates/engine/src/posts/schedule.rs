@@ -15,6 +15,7 @@ use super::{
     PUBLISH, advance, announce,
     attempts::{AttemptOrder, LIVE, begin_attempt},
     facts, follow,
+    settling::Settled,
 };
 use crate::{
     Engine,
@@ -38,11 +39,7 @@ pub(crate) async fn publish_all_due(engine: &Arc<Engine>) -> Result<()> {
         return Ok(());
     }
     for (scope, post) in due {
-        let shared = engine.clone();
-        let write = engine
-            .db
-            .write(move |tx| Box::pin(async move { publish_due(&shared, tx, scope, post, now).await }));
-        if let Err(error) = write.await {
+        if let Err(error) = publish_one(engine, scope, post, now).await {
             // the other posts do not wait for it, and it is tried again at the next tick
             tracing::error!(%error, %post, "a scheduled post was not published; trying again");
         }
@@ -51,12 +48,23 @@ pub(crate) async fn publish_all_due(engine: &Arc<Engine>) -> Result<()> {
     Ok(())
 }
 
-/// Publishes a post that is due by its schedule, unless it is no longer.
+async fn publish_one(engine: &Arc<Engine>, scope: ProjectScope, post: PostId, now: Instant) -> Result<()> {
+    let live = refresh::settle_live(engine, scope, post, now).await?;
+    let shared = engine.clone();
+    let write = engine
+        .db
+        .write(move |tx| Box::pin(async move { publish_due(&shared, tx, scope, post, live, now).await }));
+    write.await
+}
+
+/// Publishes a post that is due by its schedule, unless it is no longer. `live` is the published post with its text, if it
+/// replaces one.
 async fn publish_due(
     engine: &Engine,
     tx: &mut Tx,
     scope: ProjectScope,
     id: PostId,
+    live: Option<Settled>,
     now: Instant,
 ) -> Result<()> {
     projects::lock(tx, scope).await?;
@@ -81,10 +89,10 @@ async fn publish_due(
             return finish_scheduled(engine, tx, scope, record, &old, None, now).await;
         }
     };
-    if old.summary.replaces_post_id.is_some()
+    if let Some(live) = &live
         && let Ok(connection) = &connection
     {
-        return refresh::publish(engine, tx, scope, record, connection, now).await;
+        return refresh::publish(engine, tx, scope, record, live, connection, now).await;
     }
     let facts = Facts {
         is_integration_ready: connection.is_ok(),

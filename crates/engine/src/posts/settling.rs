@@ -2,6 +2,7 @@
 //!
 //! A long text takes seconds to render, check and compare. [`settle_ahead`] does that before the write transaction, with a
 //! few at a time on threads of their own; the transaction takes the result if the post is still the one that was assessed.
+//! Only a draft without a text is settled in its transaction.
 
 use searchwright_contract::{Instant, Problem, wire_name};
 use searchwright_keywords::normalize;
@@ -46,7 +47,14 @@ struct Ground {
 }
 
 impl Ground {
-    async fn load(tx: &mut Tx, scope: ProjectScope, record: &PostRecord, site: &Site) -> Result<Self> {
+    /// Loads it, but for the sources if others are to be stored with the text.
+    async fn load(
+        tx: &mut Tx,
+        scope: ProjectScope,
+        record: &PostRecord,
+        site: &Site,
+        new_sources: Option<Sources>,
+    ) -> Result<Self> {
         let post = &record.post;
         // a new text for a published post does not compete with the text that it replaces
         let own = post.summary.replaces_post_id.unwrap_or(post.summary.id);
@@ -54,9 +62,10 @@ impl Ground {
             Some(keyword) => Some(posts::count_others_with_keyword(tx, scope, keyword, own).await?),
             None => None,
         };
-        let sources = match &post.generation {
-            Some(_) => sources::load(tx, scope, post.summary.id).await?,
-            None => Sources::default(),
+        let sources = match (&post.generation, new_sources) {
+            (Some(_), Some(sources)) => sources,
+            (Some(_), None) => sources::load(tx, scope, post.summary.id).await?,
+            (None, _) => Sources::default(),
         };
         Ok(Self {
             keyword_uses,
@@ -106,6 +115,7 @@ struct Text {
 }
 
 /// Texts of the project that are most like the post.
+#[derive(Default)]
 struct Neighbours {
     /// Names and Markdown of posts.
     posts: Vec<(String, String)>,
@@ -139,34 +149,30 @@ fn published(record: &PostRecord) -> Value {
     ])
 }
 
-/// Computes the derived fields of a post in the transaction that writes it: for texts of jobs, which are short.
-pub(crate) async fn settle(
+/// Computes the derived fields of a draft that has no text yet, which takes no time.
+pub(crate) async fn settle_without_text(
     tx: &mut Tx,
     scope: ProjectScope,
     record: &mut PostRecord,
     site: &Site,
-    is_new_text: bool,
     now: Instant,
 ) -> Result<()> {
-    let ground = Ground::load(tx, scope, record, site).await?;
-    let text = ground.render(&record.post.content)?;
-    if is_new_text {
-        posts::save_minhash(tx, scope, record.post.summary.id, &text.marks).await?;
-    }
-    let neighbours = Neighbours::load(tx, scope, record, &text.marks).await?;
-    ground.assess(record, site, &text, &neighbours, now)
+    let ground = Ground::load(tx, scope, record, site, None).await?;
+    let text = ground.render("")?;
+    ground.assess(record, site, &text, &Neighbours::default(), now)
 }
 
 /// Computes the derived fields of a post before the transaction that writes it. It is compared with the posts that are
-/// there now.
+/// there now. Sources are given if they are stored together with it.
 pub(crate) async fn settle_ahead(
     engine: &Engine,
     scope: ProjectScope,
     record: PostRecord,
     site: Site,
+    sources: Option<Sources>,
     now: Instant,
 ) -> Result<Settled> {
-    let ground = Ground::load(&mut engine.db.read().await?, scope, &record, &site).await?;
+    let ground = Ground::load(&mut engine.db.read().await?, scope, &record, &site, sources).await?;
     let _place = match record.post.content.len() {
         0..SHORT => None,
         _ => Some(engine.long_texts.take(scope).await?),

@@ -163,13 +163,11 @@ impl Publisher for Files {
 
     async fn fields(&self, _: Option<&str>, _: Option<&str>) -> Result<Vec<Field>, Trouble> {
         self.run_blocking(|own| {
-            let texts: Vec<String> = own
-                .texts()?
-                .into_iter()
-                .take(SAMPLES)
-                .map(|(_, text)| text)
-                .collect();
-            Ok(front_matter::fields(&texts))
+            let texts = own.texts()?;
+            let samples = texts.iter().take(SAMPLES);
+            Ok(front_matter::fields(
+                samples.flat_map(|(_, text)| front_matter::keys(text)),
+            ))
         })
         .await
     }

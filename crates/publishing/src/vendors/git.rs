@@ -19,6 +19,7 @@ use crate::{
     error::{Cause, Trouble, Why},
     front_matter,
     publisher::{Account, Connection, Item, Picture, Publisher, Remote, Uploaded, Wanted},
+    visits::VisitPlace,
 };
 
 pub(super) const VENDOR: Vendor = Vendor {
@@ -154,11 +155,21 @@ impl Git {
         // Goes when nobody waits for us any more.
         let (_here, call) = watch::channel(());
         access.call = Some(call);
-        let done = tokio::task::spawn_blocking(move || work(&Repository::open(access)?));
+        let place = self.enter().await?;
+        let done = tokio::task::spawn_blocking(move || {
+            // until the programs have ended, also when nobody waits for them any more
+            let _place = place;
+            work(&Repository::open(access)?)
+        });
         done.await.unwrap_or(Err(Trouble::NotNow {
             cause: Cause::Status,
             after: None,
         }))
+    }
+
+    /// Waits for the visits of others.
+    async fn enter(&self) -> Result<VisitPlace, Trouble> {
+        self.context.visits.enter(self.context.project).await
     }
 
     fn path(&self, name: &str) -> String {
@@ -176,7 +187,10 @@ impl Git {
         let mut access = self.access().await?;
         let (_here, call) = watch::channel(());
         access.call = Some(call);
+        let place = self.enter().await?;
         let done = tokio::task::spawn_blocking(move || {
+            // until the programs have ended, also when nobody waits for them any more
+            let _place = place;
             let mut visits = 1;
             loop {
                 let repository = Repository::open(access.clone())?;
@@ -287,24 +301,27 @@ impl Publisher for Git {
 
     async fn fields(&self, _: Option<&str>, _: Option<&str>) -> Result<Vec<Field>, Trouble> {
         let folder = self.folder.clone();
-        let texts = self
-            .with_repository(move |repository| repository.texts(&folder, SAMPLES))
+        let keys = self
+            .with_repository(move |repository| {
+                repository.read_texts(&folder, SAMPLES, |_, text| front_matter::keys(text))
+            })
             .await?;
-        let texts: Vec<String> = texts.into_iter().map(|(_, text)| text).collect();
-        Ok(front_matter::fields(&texts))
+        Ok(front_matter::fields(keys.into_iter().flatten()))
     }
 
     async fn find(&self, wanted: &Wanted<'_>) -> Result<Vec<Remote>, Trouble> {
         let folder = self.folder.clone();
-        let texts = self
-            .with_repository(move |repository| repository.texts(&folder, usize::MAX))
+        let base = self.connection.setting("baseUrl").to_owned();
+        let all = self
+            .with_repository(move |repository| {
+                repository.read_texts(&folder, usize::MAX, |name, text| {
+                    front_matter::remote(name, text, &base)
+                })
+            })
             .await?;
         let name = format!("{}.md", wanted.slug);
-        let base = self.connection.setting("baseUrl");
-        let all = texts
-            .iter()
-            .map(|(name, text)| front_matter::remote(name, text, base));
         Ok(all
+            .into_iter()
             .filter(|remote| {
                 Some(remote.id.as_str()) == wanted.id
                     || remote.id == name

@@ -96,6 +96,8 @@ fn open_with(provider: Provider, connection: Connection, client: Guarded) -> Box
         clock: Clock::fixed(Instant::from_millis(NOON)),
         folder: std::path::PathBuf::new(),
         scratch: std::path::PathBuf::new(),
+        visits: std::sync::Arc::default(),
+        project: Uuid::nil(),
         delivery: Uuid::from_u128(1),
     };
     (find(provider).unwrap().open)(&context, connection).unwrap()

@@ -1,6 +1,6 @@
 //! Bodies on their way in: bounded in size, time and memory, unpacked, strict JSON, one object.
 
-use std::{io::Read as _, time::Duration};
+use std::{io::Read as _, sync::Arc, time::Duration};
 
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
@@ -14,12 +14,16 @@ use searchwright_contract::{
     json,
 };
 use serde_json::{Map, Value};
+use tokio::sync::Semaphore;
 
 use super::memory::{MemoryPool, Room, Sender};
 use crate::config::Limits;
 
 /// Largest body, where no operation says otherwise.
 pub const MAX_BODY_BYTES: usize = 1 << 20;
+
+/// Bytes of a body that is parsed at once: a matter of a millisecond.
+const SHORT: usize = 32 << 10;
 
 /// Bytes unpacked at a time.
 const PIECE: usize = 64 << 10;
@@ -29,6 +33,8 @@ const PIECE: usize = 64 << 10;
 pub struct Intake {
     memory: MemoryPool,
     longest: Duration,
+    /// Places for parsing long bodies: for half of the cores.
+    parsers: Arc<Semaphore>,
 }
 
 impl Intake {
@@ -37,6 +43,9 @@ impl Intake {
         Self {
             memory: MemoryPool::new(limits.body_bytes, limits.body_bytes_per_credential),
             longest: Duration::from_millis(limits.body_ms),
+            parsers: Arc::new(Semaphore::new(
+                std::thread::available_parallelism().map_or(1, |cores| cores.get().div_ceil(2)),
+            )),
         }
     }
 
@@ -130,7 +139,7 @@ impl Intake {
             return Ok(Map::from_iter([("file".to_owned(), file.into())]));
         }
         check_type(method, headers, effect)?;
-        match json::parse(json::without_mark(&body)) {
+        match self.parse(body).await? {
             Ok(Value::Object(object)) => Ok(object),
             Ok(_) => Err(Problem::new(
                 Code::MalformedJson,
@@ -141,6 +150,26 @@ impl Intake {
                 format!("the body is not acceptable JSON: {error}"),
             )),
         }
+    }
+}
+
+impl Intake {
+    /// Parses a body: a long one on a thread of its own, because it may have as many members as bytes, and a few at a time.
+    async fn parse(&self, body: Bytes) -> Result<serde_json::Result<Value>, Problem> {
+        if body.len() <= SHORT {
+            return Ok(json::parse(json::without_mark(&body)));
+        }
+        let failed = |error: &dyn std::fmt::Display| {
+            tracing::error!(%error, "a body was not parsed");
+            Problem::new(Code::InternalError, "the body could not be parsed")
+        };
+        let place = self.parsers.clone().acquire_owned().await;
+        let place = place.map_err(|error| failed(&error))?;
+        let parsing = tokio::task::spawn_blocking(move || {
+            let _place = place;
+            json::parse(json::without_mark(&body))
+        });
+        parsing.await.map_err(|error| failed(&error))
     }
 }
 

@@ -11,6 +11,8 @@ use searchwright_contract::{Effect, Reach};
 use searchwright_engine::{Credential, Endpoint};
 use serde_json::{Map, Value};
 
+use super::lists::Listed;
+
 /// Rules for the arguments of every tool.
 pub(super) const CONVENTIONS: &str = "Lists take limit (1 to 100, default 25) and cursor (nextCursor of the previous page, with the same filters). \
     Times are RFC 3339 in UTC, languages BCP 47, countries ISO 3166-1 alpha-2; left out, the project's apply. \
@@ -58,15 +60,44 @@ impl Entry {
         &self.of_token
     }
 
-    /// Returns the tool as this credential sees it; none if it may not call it.
-    pub(super) fn seen_by(&self, credential: &Credential, endpoints: &[Endpoint]) -> Option<Tool> {
-        let endpoint = endpoints.get(self.endpoint)?;
-        let (seen, useless) = match credential {
-            Credential::Key(_) => (&self.of_key, TO_CHOOSE_A_PROJECT),
-            Credential::Token(_) | Credential::Session(_) => (&self.of_token, OF_THE_ONE_PROJECT),
+    /// Returns whether the tool is listed for a credential: not if it would only refuse it.
+    fn is_listed_for(&self, credential: &Credential, endpoints: &[Endpoint]) -> bool {
+        let useless = match credential {
+            Credential::Key(_) => TO_CHOOSE_A_PROJECT,
+            Credential::Token(_) | Credential::Session(_) => OF_THE_ONE_PROJECT,
         };
-        let is_listed = credential.may(endpoint.meta.scope) && !useless.contains(&endpoint.meta.name);
-        is_listed.then(|| seen.clone())
+        endpoints.get(self.endpoint).is_some_and(|endpoint| {
+            credential.may(endpoint.meta.scope) && !useless.contains(&endpoint.meta.name)
+        })
+    }
+}
+
+impl Listed {
+    /// Chooses the tools that a credential sees, and their form.
+    pub(super) fn for_credential(entries: &[Entry], credential: &Credential, endpoints: &[Endpoint]) -> Self {
+        let tools = entries
+            .iter()
+            .enumerate()
+            .filter(|(_, entry)| entry.is_listed_for(credential, endpoints));
+        Self {
+            names_project: !matches!(credential, Credential::Key(_)),
+            tools: tools.map(|(at, _)| at).collect(),
+        }
+    }
+
+    /// Writes the tools as JSON.
+    pub(super) fn write(&self, entries: &[Entry]) -> serde_json::Result<Vec<u8>> {
+        let listed = self.tools.iter().filter_map(|at| entries.get(*at));
+        let tools: Vec<&Tool> = listed
+            .map(|entry| {
+                if self.names_project {
+                    &entry.of_token
+                } else {
+                    &entry.of_key
+                }
+            })
+            .collect();
+        serde_json::to_vec(&tools)
     }
 }
 

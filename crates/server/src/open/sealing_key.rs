@@ -161,6 +161,64 @@ fn write(path: &Path, keys: &[Numbered]) -> Result<(), OpenError> {
 
 #[cfg(test)]
 mod tests {
+    use super::{add, find, forget_old, keys, path, read};
+
+    /// A file that a crash or a full disk left half written stands under another name.
+    #[test]
+    fn a_half_written_key_is_no_key() {
+        let folder = tempfile::tempdir().unwrap();
+        for half in [&b""[..], &[7; 16]] {
+            std::fs::write(folder.path().join(".sealing.key-x1y2z3"), half).unwrap();
+            std::fs::write(folder.path().join("sealing.key-new"), half).unwrap();
+            assert_eq!(find(folder.path()).unwrap(), None, "no key was made yet");
+        }
+        let first = keys(folder.path()).unwrap();
+        assert_eq!(keys(folder.path()).unwrap(), first);
+        // a second key is written over what a crash left
+        add(folder.path()).unwrap();
+        let both = keys(folder.path()).unwrap();
+        assert_eq!((both.len(), both[0]), (2, first[0]));
+        assert!(!folder.path().join("sealing.key-new").exists());
+    }
+
+    /// The file is there as a whole or not at all, whichever step of writing it fails.
+    #[test]
+    fn a_key_that_cannot_be_written_leaves_what_was_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = folder.path().join("missing");
+        keys(&missing).unwrap_err();
+        assert!(!missing.exists(), "the file does not come into being elsewhere");
+        let kept = keys(folder.path()).unwrap();
+        // the name of the new file is taken by a folder, as it cannot be opened where the disk has failed
+        std::fs::create_dir(folder.path().join("sealing.key-new")).unwrap();
+        add(folder.path()).unwrap_err();
+        forget_old(folder.path()).unwrap_err();
+        assert_eq!(keys(folder.path()).unwrap(), kept);
+        std::fs::remove_dir(folder.path().join("sealing.key-new")).unwrap();
+        add(folder.path()).unwrap();
+        // the name of the file itself cannot be taken: the rename fails, after all was written
+        let other = tempfile::tempdir().unwrap();
+        std::fs::create_dir(path(other.path())).unwrap();
+        keys(other.path()).unwrap_err();
+        let left = std::fs::read_dir(other.path()).unwrap().count();
+        assert_eq!(left, 1, "nothing is left of its making");
+    }
+
+    /// Several processes that start at once have one key.
+    #[test]
+    fn a_key_is_made_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let made: Vec<_> = std::thread::scope(|threads| {
+            let making: Vec<_> = (0..8)
+                .map(|_| threads.spawn(|| keys(folder.path()).unwrap()))
+                .collect();
+            making.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert!(made.windows(2).all(|two| two[0] == two[1]));
+        let names = std::fs::read_dir(folder.path()).unwrap().count();
+        assert_eq!(names, 1, "nothing is left of its making");
+    }
+
     #[test]
     fn a_file_without_keys_says_what_to_do() {
         let folder = tempfile::tempdir().unwrap();
@@ -172,8 +230,6 @@ mod tests {
             }
         }
     }
-
-    use super::{add, forget_old, keys, read};
 
     #[test]
     fn keys_are_added_and_old_ones_forgotten() {

@@ -49,6 +49,7 @@ mod idempotency;
 mod ignored;
 mod items;
 mod items_rules;
+mod job_panics;
 mod jobs;
 mod keys;
 mod keyword_accounts;

@@ -1,7 +1,8 @@
 //! MCP over HTTP: the same table as tools, in the revision with a handshake and in the one without.
 
 use searchwright_contract::Effect;
-use searchwright_engine::Endpoint;
+use searchwright_engine::{Endpoint, admin::Grant};
+use searchwright_store::sql;
 use serde_json::{Value, json};
 
 use crate::harness::{Answer, Bench};
@@ -526,6 +527,53 @@ async fn the_list_has_what_the_credential_may_do() {
         .map(|fault| &fault["pointer"])
         .collect();
     assert_eq!(pointers, [&json!("/keyword"), &json!("/searchVolume")]);
+}
+
+/// Lists are kept, by nothing but what the credential may do at the moment.
+#[tokio::test]
+async fn the_list_follows_the_scopes_of_a_key() {
+    let bench = Bench::start().await;
+    let grant = Grant {
+        scopes: vec!["keywords:read".to_owned()],
+        read_only: false,
+        lifetime_millis: None,
+    };
+    let (id, key) = bench.grant(bench.project, grant).await;
+    let bearer = format!("Bearer {key}");
+    let listed = async |id: Value| {
+        let request = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/list" });
+        let answer = send(&bench, &[("authorization", &bearer)], &request).await;
+        assert_eq!(answer.header("content-type"), Some("application/json"));
+        let answer = answer.json();
+        assert_eq!(answer["id"], id);
+        let tools = answer["result"]["tools"].as_array().unwrap();
+        let has = |name: &str| tools.iter().any(|tool| tool["name"] == name);
+        [
+            has("keywords_list"),
+            has("keywords_create"),
+            has("posts_list"),
+            has("posts_create"),
+        ]
+    };
+    for (scopes, seen) in [
+        ("keywords:read", [true, false, false, false]),
+        ("keywords:write", [true, true, false, false]),
+        ("posts:read", [false, false, true, false]),
+        ("keywords:read", [true, false, false, false]),
+        ("keywords:write posts:write", [true, true, true, true]),
+    ] {
+        let statement = "UPDATE api_keys SET scopes = $2 WHERE id = $1";
+        let changed =
+            bench.server.app.engine.db.write(move |tx| {
+                Box::pin(async move { sql(statement).bind(id).bind(scopes).execute(tx).await })
+            });
+        assert_eq!(changed.await.unwrap(), 1);
+        // longer than a key is believed
+        bench.clock.advance(3_000);
+        for id in [json!(1), json!("\"tools\":[]")] {
+            assert_eq!(listed(id).await, seen, "{scopes}");
+        }
+    }
 }
 
 #[tokio::test]

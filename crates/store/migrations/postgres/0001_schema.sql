@@ -367,6 +367,7 @@ CREATE TABLE jobs (
   problem JSONB,
   links JSONB NOT NULL,
   created_at TIMESTAMPTZ NOT NULL,
+  ran_millis BIGINT NOT NULL DEFAULT 0, -- without the time for which it waited for a place
   started_at TIMESTAMPTZ,
   finished_at TIMESTAMPTZ,
   PRIMARY KEY (project_id, id)

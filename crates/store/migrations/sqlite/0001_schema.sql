@@ -367,6 +367,7 @@ CREATE TABLE jobs (
   problem TEXT,
   links TEXT NOT NULL,
   created_at TEXT NOT NULL,
+  ran_millis INTEGER NOT NULL DEFAULT 0, -- without the time for which it waited for a place
   started_at TEXT,
   finished_at TEXT,
   PRIMARY KEY (project_id, id)

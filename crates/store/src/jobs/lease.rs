@@ -44,6 +44,8 @@ pub struct LeasedJob {
     pub crashes: i64,
     /// Number of the lease, which every write must match.
     pub fence: i64,
+    /// Milliseconds for which the job has run. [`renew_lease`] and [`finish`] store them.
+    pub ran_millis: i64,
 }
 
 /// Leases a due job of a lane, if there is one: of the project with the fewest running jobs the one that is due longest. Projects with
@@ -66,7 +68,7 @@ pub async fn lease(
                      ORDER BY run_after, id LIMIT 1000)
                    ORDER BY (SELECT count(*) FROM jobs r WHERE r.status = 'running' AND r.project_id = j.project_id AND r.lane = $5), j.run_after, j.id LIMIT 1",
                 $lock,
-                ") RETURNING id, project_id, payload, attempt, crashes, fence"
+                ") RETURNING id, project_id, payload, attempt, crashes, fence, ran_millis"
             )
         };
     }
@@ -93,6 +95,7 @@ fn read_leased(c: &mut Cells<'_>) -> Result<LeasedJob> {
         attempt: c.take()?,
         crashes: c.take()?,
         fence: c.take()?,
+        ran_millis: c.take()?,
     })
 }
 
@@ -164,12 +167,13 @@ impl LeaseStatus {
 
 /// Renews a lease.
 pub async fn renew_lease(tx: &mut Tx, job: &LeasedJob, at: LeaseTime) -> Result<LeaseStatus> {
-    let cancel_requested: Option<bool> = sql("UPDATE jobs SET lease_until = $4
+    let cancel_requested: Option<bool> = sql("UPDATE jobs SET lease_until = $4, ran_millis = $5
          WHERE project_id = $1 AND id = $2 AND fence = $3 AND status = 'running' RETURNING cancel_requested")
     .bind(job.scope.project())
     .bind(job.id)
     .bind(job.fence)
     .bind(at.until())
+    .bind(job.ran_millis)
     .fetch_optional(tx, |c| c.take())
     .await?;
     Ok(LeaseStatus::from_row(cancel_requested))
@@ -273,7 +277,7 @@ pub async fn finish(tx: &mut Tx, job: &LeasedJob, end: JobEnd, now: Instant) -> 
     let finished = run_after.is_none().then_some(now);
     let touched = sql("UPDATE jobs SET status = $4, run_after = CASE WHEN rerun_requested THEN $10 ELSE coalesce($5, run_after) END,
             rerun_requested = $11, result = $6, problem = $7, finished_at = $8,
-            attempt = attempt - 1 + $9, lease_owner = NULL, lease_until = NULL
+            attempt = attempt - 1 + $9, lease_owner = NULL, lease_until = NULL, ran_millis = $12
          WHERE project_id = $1 AND id = $2 AND fence = $3 AND status = 'running'")
     .bind(job.scope.project())
     .bind(job.id)
@@ -286,6 +290,7 @@ pub async fn finish(tx: &mut Tx, job: &LeasedJob, end: JobEnd, now: Instant) -> 
     .bind(attempts)
     .bind(now)
     .bind(false)
+    .bind(job.ran_millis)
     .execute(tx)
     .await?;
     Ok(touched == 1)
@@ -311,7 +316,7 @@ pub async fn requeue_expired(
     at: LeaseTime,
 ) -> Result<Vec<LeasedJob>> {
     let expired: Vec<(LeasedJob, Option<Uuid>)> = sql(
-        "SELECT id, project_id, payload, attempt, crashes, fence, lease_owner FROM jobs
+        "SELECT id, project_id, payload, attempt, crashes, fence, ran_millis, lease_owner FROM jobs
          WHERE status = 'running' AND lease_until < $1 ORDER BY lease_until LIMIT 100",
     )
     .bind(at.0)

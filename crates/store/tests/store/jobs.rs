@@ -28,6 +28,7 @@ on_both!(
     postponed_job_costs_no_attempt,
     running_job_that_is_asked_for_again_does_not_wait,
     released_job_costs_no_attempt,
+    time_that_a_job_ran_is_kept,
     leases_are_expired_at_start,
     worker_takes_no_job_from_itself,
     lanes_wait_only_for_themselves,
@@ -598,6 +599,25 @@ async fn released_job_costs_no_attempt(place: &Place) {
         again.fence > leased.fence,
         "the worker that gave it back writes nothing more"
     );
+}
+
+/// Time in the queue is none; of a run that crashes the time until the last renewal is known.
+async fn time_that_a_job_ran_is_kept(place: &Place) {
+    let store = place.store().await;
+    let scope = store.project().await;
+    queue(&store, scope, 0).await;
+    let mut leased = lease(&store, now()).await.unwrap();
+    assert_eq!(leased.ran_millis, 0);
+    leased.ran_millis = 5_000;
+    assert!(finish(&store, &leased, JobEnd::Released, later(5_000)).await);
+    let mut leased = lease(&store, later(9_000_000)).await.unwrap();
+    assert_eq!(leased.ran_millis, 5_000);
+    leased.ran_millis = 7_000;
+    renew(&store, &leased, None, later(9_002_000)).await;
+    let crashed_at = later(9_002_000 + LEASE_MILLIS + 1);
+    requeue(&store, crashed_at).await;
+    let again = lease(&store, crashed_at).await.unwrap();
+    assert_eq!((again.ran_millis, again.crashes), (7_000, 1));
 }
 
 async fn leases_are_expired_at_start(place: &Place) {

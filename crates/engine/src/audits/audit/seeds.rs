@@ -16,11 +16,11 @@ use crate::{
 /// Minimum time left to a resumed audit, so that it can read what it had saved.
 const MIN_TIME_LEFT: Duration = Duration::from_secs(60);
 
-/// Returns the time since the start of an audit, interruptions included, because `longest` counts from the start; at most
-/// `longest` less [`MIN_TIME_LEFT`].
-pub(super) fn elapsed(audit: &Audit, now: Instant, longest: Duration) -> Duration {
-    let since = audit.started_at.map_or(0, |at| now.millis() - at.millis());
-    Duration::from_millis(u64::try_from(since).unwrap_or(0)).min(longest.saturating_sub(MIN_TIME_LEFT))
+/// Returns the part of `longest` that an audit has used, which has run for so many milliseconds: at most `longest` less
+/// [`MIN_TIME_LEFT`]. Time for which it waited for a place does not count.
+pub(super) fn elapsed(ran_millis: i64, longest: Duration) -> Duration {
+    let ran = u64::try_from(ran_millis).unwrap_or(0);
+    Duration::from_millis(ran).min(longest.saturating_sub(MIN_TIME_LEFT))
 }
 
 /// Returns the last answer for robots.txt while it may still be used (RFC 9309 section 2.4).
@@ -67,4 +67,17 @@ pub(super) async fn list_seeds(job: &JobContext, most: u32) -> Result<Vec<(Strin
     Ok(posts
         .chain(pages.into_iter().map(|url| (url, provenance::PREVIOUS)))
         .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_resumed_audit_has_the_time_that_it_did_not_run() {
+        let longest = Duration::from_hours(2);
+        for (ran_millis, used_secs) in [(0, 0), (90_000, 90), (7_140_000, 7_140), (9_000_000, 7_140)] {
+            assert_eq!(elapsed(ran_millis, longest), Duration::from_secs(used_secs));
+        }
+    }
 }

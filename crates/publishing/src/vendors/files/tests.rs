@@ -23,6 +23,8 @@ fn files(root: &Path, folder: &str) -> Result<Files, Trouble> {
         clock: Clock::fixed(Instant::from_millis(NOON)),
         folder: root.to_owned(),
         scratch: root.join("scratch"),
+        visits: std::sync::Arc::default(),
+        project: Uuid::nil(),
         delivery: Uuid::nil(),
     };
     let settings = [("folder", folder), ("baseUrl", "https://example.com/blog/")];

@@ -21,6 +21,8 @@ use crate::error::{Trouble, Why};
 const MAX_FILE_BYTES: usize = 2 << 20;
 /// Bytes that all files together may have that are read at once.
 const MAX_READ_BYTES: usize = 64 << 20;
+/// Bytes of files that are in memory at a time: no less than the largest has.
+const MAX_PORTION_BYTES: u64 = 8 << 20;
 /// Files of a folder that are looked at.
 const MAX_FILES: usize = 20_000;
 /// Bytes of output of a command that reads no files.
@@ -161,9 +163,14 @@ impl Repository {
         self.reach(&push, b"").map(|_| ())
     }
 
-    /// The first Markdown files of a folder, by their names in it. Files that no post of ours can be, because they are too large, are
-    /// passed over; a folder of too much is an error.
-    pub fn texts(&self, folder: &str, most: usize) -> Result<Vec<(String, String)>, Trouble> {
+    /// Reads the first Markdown files of a folder, by their names in it. Files that no post of ours can be, because they are too
+    /// large, are passed over; a folder of too much is an error.
+    pub fn read_texts<T>(
+        &self,
+        folder: &str,
+        most: usize,
+        mut read: impl FnMut(&str, &str) -> T,
+    ) -> Result<Vec<T>, Trouble> {
         let Some(tip) = &self.tip else {
             return Ok(Vec::new());
         };
@@ -195,28 +202,45 @@ impl Repository {
             );
             return Err(Trouble::because(Why::TooLarge, why));
         }
-        let wanted: Vec<(String, String)> = files
+        let mut wanted = files
             .into_iter()
             .zip(sizes)
             .filter(|(_, size)| *size <= MAX_FILE_BYTES as u64)
-            .map(|(file, _)| file)
-            .collect();
-        let ids: String = wanted.iter().map(|(_, id)| format!("{id}\n")).collect();
-        let most = MAX_READ_BYTES + MAX_HEAD * wanted.len();
-        let read = self.run_at_most(&["cat-file", "--batch"], ids.as_bytes(), most)?;
-        let mut rest = read.as_slice();
-        let mut out = Vec::with_capacity(wanted.len());
-        for (name, _) in wanted {
+            .peekable();
+        let mut out = Vec::new();
+        // in portions, so that not all of them are in memory at a time
+        while wanted.peek().is_some() {
+            let (mut portion, mut bytes) = (Vec::new(), 0);
+            while let Some((file, size)) = wanted.next_if(|(_, size)| bytes + size <= MAX_PORTION_BYTES) {
+                portion.push(file);
+                bytes += size;
+            }
+            self.read_portion(portion, &mut |name, text| out.push(read(name, text)))?;
+        }
+        Ok(out)
+    }
+
+    /// Reads files by their names and ids, of [`MAX_PORTION_BYTES`] together at most.
+    fn read_portion(
+        &self,
+        files: Vec<(String, String)>,
+        read: &mut dyn FnMut(&str, &str),
+    ) -> Result<(), Trouble> {
+        let ids: String = files.iter().map(|(_, id)| format!("{id}\n")).collect();
+        let most = MAX_PORTION_BYTES as usize + MAX_HEAD * files.len();
+        let printed = self.run_at_most(&["cat-file", "--batch"], ids.as_bytes(), most)?;
+        let mut rest = printed.as_slice();
+        for (name, _) in files {
             let Some(end) = rest.iter().position(|b| *b == b'\n') else {
                 break;
             };
             let head = text(&rest[..end]);
             let size: usize = head.rsplit(' ').next().and_then(|n| n.parse().ok()).unwrap_or(0);
             let body = rest.get(end + 1..end + 1 + size).unwrap_or_default();
-            out.push((name, text(body)));
+            read(&name, &String::from_utf8_lossy(body));
             rest = rest.get(end + 2 + size..).unwrap_or_default();
         }
-        Ok(out)
+        Ok(())
     }
 
     /// Sizes of files, which are fetched first where they were left out. Nothing is read.

@@ -62,6 +62,7 @@ fn reaching(repository: &str, folder: &Path) -> Git {
         outbound: Outbound::new(&outbound).unwrap(),
         folder: folder.to_owned(),
         scratch: folder.join("scratch"),
+        visits: std::sync::Arc::default(),
         origin: String::new(),
     };
     let context = Context::new(&settings, Clock::system(), Uuid::nil(), Uuid::nil());
@@ -409,6 +410,40 @@ async fn a_folder_of_too_much_is_an_error_and_nothing_is_read() {
     other.slug = "0".to_owned();
     let said = too_large(publisher.create(&other).await);
     assert!(said.contains("at most 2 MiB"), "{said}");
+}
+
+#[tokio::test]
+async fn a_post_is_found_among_more_than_is_read_at_a_time() {
+    let size = 2_000_000;
+    let names: Vec<String> = (0..12).map(|n| format!("content/posts/b{n:02}.md")).collect();
+    let files: Vec<(&str, usize)> = names.iter().map(|name| (name.as_str(), size)).collect();
+    let folder = with_files(&files);
+    let work = folder.path().join("work");
+    // the files on both sides of the large ones have front matter
+    for name in ["a", "c"] {
+        let text = format!("---\nkey_of_{name}: x\n---\nhello");
+        commit(&work, &format!("content/posts/{name}.md"), &text);
+    }
+    git(&work, &["push", "--quiet", "origin", "HEAD:main"]);
+    let publisher = publisher(&folder.path().join("blog.git"), folder.path());
+    let fields = publisher.fields(None, None).await.unwrap();
+    for key in ["key_of_a", "key_of_c"] {
+        assert!(fields.iter().any(|field| field.id == key), "{fields:?}");
+    }
+    let first = item("01234567 first");
+    let made = publisher.create(&first).await.unwrap();
+    let by_id = |id| Wanted {
+        id: Some(id),
+        marker: &first.marker,
+        slug: "another",
+    };
+    assert_eq!(
+        publisher.find(&by_id("none")).await.unwrap(),
+        std::slice::from_ref(&made)
+    );
+    let found = publisher.find(&by_id("b07.md")).await.unwrap();
+    let ids: Vec<&str> = found.iter().map(|remote| remote.id.as_str()).collect();
+    assert_eq!(ids, [made.id.as_str(), "b07.md"]);
 }
 
 #[tokio::test]

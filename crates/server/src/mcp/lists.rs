@@ -1,0 +1,134 @@
+//! Lists of tools as JSON, kept by the tools that are in them: to write one takes longer than all else about its request.
+//!
+//! The protocol answers with a list without tools, and [`LIST_PLACE`] in its answer is replaced by a kept list.
+
+use std::{
+    collections::VecDeque,
+    sync::{Mutex, PoisonError},
+};
+
+use axum::body::{Body, to_bytes};
+use bytes::Bytes;
+use http::Response;
+
+/// Lists that are kept, those that were asked for last: clients ask for the same few sets of scopes.
+const MAX_LISTS: usize = 32;
+/// Member of an answer that lists no tools. Within a text of JSON its quotation marks would be escaped.
+const LIST_PLACE: &[u8] = br#""tools":[]"#;
+
+/// Everything that the list of a credential depends on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Listed {
+    /// Whether the tools name the project that they work on.
+    pub(super) names_project: bool,
+    /// The tools, by their place in the table.
+    pub(super) tools: Vec<usize>,
+}
+
+/// Lists that were written, the one that was asked for last at the end.
+#[derive(Debug, Default)]
+pub(super) struct KeptLists(Mutex<VecDeque<(Listed, Bytes)>>);
+
+impl KeptLists {
+    /// Returns the kept list of these tools, or keeps the one that is written now.
+    pub(super) fn get_or_write<E>(
+        &self,
+        listed: &Listed,
+        write: impl FnOnce() -> Result<Vec<u8>, E>,
+    ) -> Result<Bytes, E> {
+        if let Some(list) = self.find(listed) {
+            return Ok(list);
+        }
+        // not under the lock; who asks for the same meanwhile writes it as well
+        let list = Bytes::from(write()?);
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.retain(|(other, _)| other != listed);
+        if kept.len() == MAX_LISTS {
+            kept.pop_front();
+        }
+        kept.push_back((listed.clone(), list.clone()));
+        Ok(list)
+    }
+
+    fn find(&self, listed: &Listed) -> Option<Bytes> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = kept.iter().position(|(other, _)| other == listed)?;
+        let found = kept.remove(at)?;
+        let list = found.1.clone();
+        kept.push_back(found);
+        Some(list)
+    }
+}
+
+/// Puts a list of tools into an answer that lists none. Another answer, such as a refusal, stays as it is.
+pub(super) async fn insert_list(answer: Response<Body>, list: &[u8]) -> Response<Body> {
+    let (parts, body) = answer.into_parts();
+    // it is in memory already, and cannot fail
+    let empty = to_bytes(body, usize::MAX).await.unwrap_or_default();
+    let place = empty
+        .windows(LIST_PLACE.len())
+        .rposition(|window| window == LIST_PLACE);
+    let Some(place) = place else {
+        return Response::from_parts(parts, Body::from(empty));
+    };
+    // between the brackets
+    let (before, after) = empty.split_at(place + LIST_PLACE.len() - 2);
+    let mut whole = Vec::with_capacity(empty.len() + list.len());
+    whole.extend_from_slice(before);
+    whole.extend_from_slice(list);
+    whole.extend_from_slice(&after[2..]);
+    Response::from_parts(parts, Body::from(whole))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use super::*;
+
+    fn listed(tool: usize, names_project: bool) -> Listed {
+        Listed {
+            names_project,
+            tools: vec![tool],
+        }
+    }
+
+    #[test]
+    fn a_list_is_written_once_while_it_is_asked_for() {
+        let lists = KeptLists::default();
+        let written = std::cell::Cell::new(0);
+        let get = |listed: &Listed| {
+            let write = || {
+                written.set(written.get() + 1);
+                Ok::<_, Infallible>(format!("{listed:?}").into_bytes())
+            };
+            lists.get_or_write(listed, write).unwrap()
+        };
+        let hot = listed(0, false);
+        for tool in 0..100 {
+            for names_project in [false, true] {
+                let other = listed(tool, names_project);
+                assert_eq!(get(&other), format!("{other:?}"));
+            }
+            assert_eq!(get(&hot), format!("{hot:?}"));
+        }
+        assert_eq!(written.get(), 200, "the list that is asked for stays");
+        get(&listed(1, false));
+        assert_eq!(written.get(), 201, "others go");
+        assert_eq!(lists.0.lock().unwrap().len(), MAX_LISTS);
+    }
+
+    #[tokio::test]
+    async fn a_list_goes_where_the_answer_has_none() {
+        let insert = async |answer: &'static str| {
+            let answer = insert_list(Response::new(Body::from(answer)), br#"[{"name":"a"}]"#).await;
+            String::from_utf8(to_bytes(answer.into_body(), 1_000).await.unwrap().to_vec()).unwrap()
+        };
+        assert_eq!(
+            insert(r#"{"id":"\"tools\":[]","result":{"tools":[],"ttlMs":1}}"#).await,
+            r#"{"id":"\"tools\":[]","result":{"tools":[{"name":"a"}],"ttlMs":1}}"#
+        );
+        let refusal = r#"{"id":1,"error":{"code":-32603}}"#;
+        assert_eq!(insert(refusal).await, refusal);
+    }
+}
