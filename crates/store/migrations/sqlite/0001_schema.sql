@@ -647,7 +647,8 @@ CREATE TABLE pages (
 ) STRICT, WITHOUT ROWID;
 
 -- Nearly all pages have status 200, so most entries are written in the order of ids, as the pages are.
-CREATE INDEX pages_by_status_code ON pages (project_id, status_code, id);
+-- Pages that are indexable, or are not, are found in the index too: it is a small part of the table.
+CREATE INDEX pages_by_status_code ON pages (project_id, status_code, id, indexable);
 
 -- Pages in the order of their URLs, for lists. A table and not an index of `pages`: pages are written in
 -- the order of ids, so an index would be changed at a random place for each of them. This table is
