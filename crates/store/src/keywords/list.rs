@@ -195,7 +195,7 @@ enum ListFilters {
 }
 
 impl ListFilters {
-    const fn of(query: &KeywordQuery, postgres: bool) -> Self {
+    const fn from_query(query: &KeywordQuery, postgres: bool) -> Self {
         let by_column = query.status.is_some() || query.intent.is_some();
         let beyond = query.contains.is_some() || query.cluster.is_some();
         match (by_column, beyond) {
@@ -218,7 +218,7 @@ pub enum ListPart {
 /// Returns the statement of a part of a list. Each order reads from its own index; newest first with a filter reads from that of
 /// the filter. Parameters: project, sort value and id of the cursor, limit, status, intent, LIKE pattern, cluster.
 pub fn list_text(query: &KeywordQuery, part: ListPart, postgres: bool) -> &'static str {
-    let filters = ListFilters::of(query, postgres);
+    let filters = ListFilters::from_query(query, postgres);
     match (query.sort.unwrap_or(KeywordSort::Created), postgres) {
         (KeywordSort::Created, true) if query.cluster.is_some() => newest!("", "cluster_id = $8"),
         (KeywordSort::Created, true) if query.status.is_some() => match (query.intent, &query.contains) {
