@@ -9,7 +9,7 @@ use searchwright_contract::{
     ids::{AutopilotRunId, PostId},
 };
 
-use crate::{Cells, Json, Result, Tx, access::ProjectScope, schedules::SlotDate, sql};
+use crate::{Cells, Json, Result, Tx, access::ProjectScope, schedules::SlotDate, sql, statement::indexed};
 
 /// Dates of runs that are read.
 const MAX_DATES: u32 = 400;
@@ -148,10 +148,11 @@ pub async fn find_open_of_post(
     scope: ProjectScope,
     post: PostId,
 ) -> Result<Option<AutopilotRun>> {
-    sql(concat!(
-        "SELECT ",
-        columns!(),
-        " FROM autopilot_runs WHERE project_id = $1 AND post_id = $2 AND finished_at IS NULL"
+    sql(indexed!(
+        tx,
+        concat!("SELECT ", columns!(), " FROM autopilot_runs"),
+        "autopilot_runs_by_post",
+        "WHERE project_id = $1 AND post_id = $2 AND finished_at IS NULL"
     ))
     .bind(scope.project())
     .bind(post)

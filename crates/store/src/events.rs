@@ -124,20 +124,21 @@ pub async fn find_position(tx: &mut Tx, scope: ProjectScope, id: EventId) -> Res
 /// Deletes events and deliveries older than 30 days, at most `limit` of each, and returns the number of rows.
 pub async fn delete_expired(tx: &mut Tx, now: Instant, limit: u32) -> Result<u64> {
     let before = now.plus_millis(-RETENTION_DAYS * 86_400_000);
+    // The inner limit is for PostgreSQL, which plans a limit that it does not know as a tenth of the rows.
     let attempts = sql("DELETE FROM delivery_attempts WHERE (project_id, webhook_id, delivery_id) IN
-           (SELECT project_id, webhook_id, id FROM deliveries WHERE created_at < $1 ORDER BY created_at LIMIT $2)")
+           (SELECT project_id, webhook_id, id FROM (SELECT project_id, webhook_id, id FROM deliveries WHERE created_at < $1 ORDER BY created_at LIMIT 10000) old LIMIT $2)")
     .bind(before)
     .bind(limit)
     .execute(tx)
     .await?;
     let deliveries = sql("DELETE FROM deliveries WHERE (project_id, webhook_id, id) IN
-           (SELECT project_id, webhook_id, id FROM deliveries WHERE created_at < $1 ORDER BY created_at LIMIT $2)")
+           (SELECT project_id, webhook_id, id FROM (SELECT project_id, webhook_id, id FROM deliveries WHERE created_at < $1 ORDER BY created_at LIMIT 10000) old LIMIT $2)")
     .bind(before)
     .bind(limit)
     .execute(tx)
     .await?;
     let events = sql("DELETE FROM events WHERE (project_id, id) IN
-           (SELECT project_id, id FROM events WHERE created_at < $1 ORDER BY created_at LIMIT $2)")
+           (SELECT project_id, id FROM (SELECT project_id, id FROM events WHERE created_at < $1 ORDER BY created_at LIMIT 10000) old LIMIT $2)")
     .bind(before)
     .bind(limit)
     .execute(tx)

@@ -17,7 +17,7 @@ pub use lease::{
     renew_lease, requeue_expired, save_progress,
 };
 
-use crate::{Cells, Error, Json, Result, Tx, access::ProjectScope, sql};
+use crate::{Cells, Error, Json, Result, Tx, access::ProjectScope, sql, statement::indexed};
 
 /// Maximum number of queued jobs per project; one more is refused as overload.
 pub const MAX_QUEUED: i64 = 100;
@@ -112,7 +112,13 @@ fn read_job(c: &mut Cells<'_>) -> Result<Job> {
 
 /// Queues a job in the transaction of the change that needs it. [`Error::Overloaded`] beyond [`MAX_QUEUED`].
 pub async fn enqueue(tx: &mut Tx, scope: ProjectScope, new: NewJob, now: Instant) -> Result<Job> {
-    let queued: i64 = sql("SELECT count(*) FROM jobs WHERE project_id = $1 AND status = 'queued'")
+    let queued = indexed!(
+        tx,
+        "SELECT count(*) FROM jobs",
+        "jobs_queued",
+        "WHERE project_id = $1 AND status = 'queued'"
+    );
+    let queued: i64 = sql(queued)
         .bind(scope.project())
         .fetch_one(tx, |c| c.take())
         .await?;
@@ -137,10 +143,23 @@ pub async fn enqueue(tx: &mut Tx, scope: ProjectScope, new: NewJob, now: Instant
 
 /// Returns whether a job of a kind is queued or running.
 pub async fn is_active(tx: &mut Tx, scope: ProjectScope, kind: &str) -> Result<bool> {
-    sql(
-        "SELECT EXISTS (SELECT 1 FROM jobs WHERE project_id = $1 AND status = 'queued' AND kind = $2)
-           OR EXISTS (SELECT 1 FROM jobs WHERE project_id = $1 AND status = 'running' AND kind = $2)",
-    )
+    macro_rules! text {
+        ($queued:literal, $running:literal) => {
+            concat!(
+                "SELECT EXISTS (SELECT 1 FROM jobs",
+                $queued,
+                " WHERE project_id = $1 AND status = 'queued' AND kind = $2)
+                   OR EXISTS (SELECT 1 FROM jobs",
+                $running,
+                " WHERE project_id = $1 AND status = 'running' AND kind = $2)"
+            )
+        };
+    }
+    sql(if tx.is_postgres() {
+        text!("", "")
+    } else {
+        text!(" INDEXED BY jobs_queued", " INDEXED BY jobs_running")
+    })
     .bind(scope.project())
     .bind(kind)
     .fetch_one(tx, |c| c.take())
@@ -213,20 +232,30 @@ pub async fn find_queued(
     scope: ProjectScope,
     payload: &serde_json::Value,
 ) -> Result<Option<Job>> {
-    sql(columns!("SELECT" "FROM jobs WHERE project_id = $1 AND status = 'queued' AND payload = $2 ORDER BY id LIMIT 1"))
-        .bind(scope.project())
-        .bind(payload)
-        .fetch_optional(tx, read_job)
-        .await
+    sql(indexed!(
+        tx,
+        columns!("SELECT" "FROM jobs"),
+        "jobs_queued",
+        "WHERE project_id = $1 AND status = 'queued' AND payload = $2 ORDER BY id LIMIT 1"
+    ))
+    .bind(scope.project())
+    .bind(payload)
+    .fetch_optional(tx, read_job)
+    .await
 }
 
 /// Counts the queued jobs of a kind.
 pub async fn count_queued(tx: &mut Tx, scope: ProjectScope, kind: &str) -> Result<i64> {
-    sql("SELECT count(*) FROM jobs WHERE project_id = $1 AND status = 'queued' AND kind = $2")
-        .bind(scope.project())
-        .bind(kind)
-        .fetch_one(tx, |c| c.take())
-        .await
+    sql(indexed!(
+        tx,
+        "SELECT count(*) FROM jobs",
+        "jobs_queued",
+        "WHERE project_id = $1 AND status = 'queued' AND kind = $2"
+    ))
+    .bind(scope.project())
+    .bind(kind)
+    .fetch_one(tx, |c| c.take())
+    .await
 }
 
 /// Returns whether a job of a kind was queued since a time.

@@ -9,9 +9,11 @@ use searchwright_contract::{
     pages::Page,
 };
 
-use crate::{Cells, Result, Tx, access::ProjectScope, ledger, sql};
+use uuid::Uuid;
 
-/// Pages of a status up to which they are all looked at, and not the list.
+use crate::{Cells, Error, Result, Tx, access::ProjectScope, ledger, sql};
+
+/// Pages that pass a filter up to which they are all looked at, and not the list.
 const FEW: i64 = 1_000;
 
 /// Filters and cursor of a list.
@@ -61,18 +63,36 @@ fn read_page(c: &mut Cells<'_>) -> Result<Page> {
     Ok(page)
 }
 
+// CASE, because PostgreSQL takes a second equality of a join for one that hardly any row passes, and would sort.
 macro_rules! list {
-    ($from:literal, $few:literal) => {
+    ($from:literal, $status:literal, $indexable:literal, $contains:literal) => {
         concat!(
             columns!("SELECT" "FROM "),
             $from,
-            " WHERE ",
-            $few,
-            "u.project_id = $1 AND (u.url, u.page_id) > ($2, $3) AND p.project_id = u.project_id AND p.id = u.page_id AND p.url = u.url
-             AND (CAST($5 AS BIGINT) IS NULL OR status_code = $5) AND (CAST($6 AS BOOLEAN) IS NULL OR indexable = $6)
-             AND (CAST($7 AS TEXT) IS NULL OR replace(u.url, $7, '') <> u.url)
-             ORDER BY u.url, u.page_id LIMIT $4"
+            "u.project_id = $1 AND (u.url, u.page_id) > ($2, $3) AND p.project_id = u.project_id AND p.id = u.page_id
+             AND CASE WHEN p.url = u.url THEN TRUE ELSE FALSE END AND ",
+            $status,
+            " AND ",
+            $indexable,
+            " AND ",
+            $contains,
+            " ORDER BY u.url, u.page_id LIMIT $4"
         )
+    };
+    (few $from:literal) => {
+        list!(
+            $from,
+            "(CAST($5 AS BIGINT) IS NULL OR status_code = $5)",
+            "(CAST($6 AS BOOLEAN) IS NULL OR indexable = $6)",
+            "(CAST($7 AS TEXT) IS NULL OR replace(u.url, $7, '') <> u.url)"
+        )
+    };
+    (many $status:literal, $indexable:literal, $query:expr) => {
+        if $query.contains.is_some() {
+            list!("page_urls u CROSS JOIN pages p WHERE ", $status, $indexable, "replace(u.url, $7, '') <> u.url")
+        } else {
+            list!("page_urls u CROSS JOIN pages p WHERE ", $status, $indexable, "CAST($7 AS TEXT) IS NULL")
+        }
     };
 }
 
@@ -81,37 +101,62 @@ macro_rules! list {
 ///
 /// A URL contains a text if removing the text changes it: LIKE ignores case on SQLite, but paths are case-sensitive.
 pub async fn list(tx: &mut Tx, scope: ProjectScope, query: PageQuery) -> Result<Vec<Page>> {
+    let few = find_few(tx, scope, &query).await?;
     let (url, id) = query.after.unwrap_or((String::new(), PageId::MIN));
-    let are_few = match query.status_code {
-        Some(status_code) => {
-            sql("SELECT 1 FROM pages WHERE project_id = $1 AND status_code = $2 LIMIT 1 OFFSET $3")
-                .bind(scope.project())
-                .bind(status_code)
-                .bind(FEW)
-                .fetch_optional(tx, |_| Ok(()))
-                .await?
-                .is_none()
-        }
-        None => false,
+    // CROSS JOIN keeps SQLite to the order of URLs, or to the few pages that pass the filters. Where many pass, PostgreSQL would
+    // take a filter that may be left out for one that few pass, and sort: each has its text.
+    let text = match (&few, query.status_code, query.indexable) {
+        (Some(_), ..) if tx.is_postgres() => list!(
+            few "pages p CROSS JOIN page_urls u WHERE p.project_id = $1
+             AND p.id IN (SELECT CAST(value AS UUID) FROM json_array_elements_text(CAST(CAST($8 AS TEXT) AS JSON)) AS few (value)) AND "
+        ),
+        (Some(_), ..) => list!(
+            few "pages p CROSS JOIN page_urls u WHERE p.project_id = $1 AND p.id IN (SELECT unhex(value, '-') FROM json_each($8)) AND "
+        ),
+        (None, None, None) => list!(many "CAST($5 AS BIGINT) IS NULL", "CAST($6 AS BOOLEAN) IS NULL", query),
+        (None, Some(_), None) => list!(many "status_code = $5", "CAST($6 AS BOOLEAN) IS NULL", query),
+        (None, None, Some(_)) => list!(many "CAST($5 AS BIGINT) IS NULL", "indexable = $6", query),
+        (None, Some(_), Some(_)) => list!(many "status_code = $5", "indexable = $6", query),
     };
-    // CROSS JOIN keeps SQLite to the order of URLs, or to the few pages of a status.
-    sql(if are_few {
-        list!(
-            "pages p CROSS JOIN page_urls u",
-            "p.project_id = $1 AND p.status_code = $5 AND "
-        )
-    } else {
-        list!("page_urls u CROSS JOIN pages p", "")
-    })
-    .bind(scope.project())
-    .bind(url)
-    .bind(id)
-    .bind(query.limit)
-    .bind(query.status_code)
-    .bind(query.indexable)
-    .bind(query.contains)
-    .fetch_all(tx, read_page)
-    .await
+    let mut statement = sql(text)
+        .bind(scope.project())
+        .bind(url)
+        .bind(id)
+        .bind(query.limit)
+        .bind(query.status_code)
+        .bind(query.indexable)
+        .bind(query.contains);
+    if let Some(few) = few {
+        statement = statement.bind(few);
+    }
+    statement.fetch_all(tx, read_page).await
+}
+
+/// Returns a list in JSON of the pages that pass the filters on columns. `None` without a filter, or if many pages pass: reading
+/// the list in its order soon finds enough of them.
+async fn find_few(tx: &mut Tx, scope: ProjectScope, query: &PageQuery) -> Result<Option<String>> {
+    // Each reads nothing but the index.
+    let text = match (query.status_code, query.indexable) {
+        (Some(_), _) => {
+            "SELECT id FROM pages WHERE project_id = $1 AND status_code = $2 AND (CAST($3 AS BOOLEAN) IS NULL OR indexable = $3) LIMIT $4"
+        }
+        (None, Some(_)) => {
+            "SELECT id FROM pages WHERE project_id = $1 AND CAST($2 AS BIGINT) IS NULL AND indexable = $3 LIMIT $4"
+        }
+        (None, None) => return Ok(None),
+    };
+    let ids: Vec<PageId> = sql(text)
+        .bind(scope.project())
+        .bind(query.status_code)
+        .bind(query.indexable)
+        .bind(FEW + 1)
+        .fetch_all(tx, |c| c.take())
+        .await?;
+    if ids.len() > FEW as usize {
+        return Ok(None);
+    }
+    let ids: Vec<Uuid> = ids.into_iter().map(PageId::uuid).collect();
+    serde_json::to_string(&ids).map(Some).map_err(Error::defect)
 }
 
 /// Returns a page; [`Error::Missing`](crate::Error::Missing) if the project has none of this id.

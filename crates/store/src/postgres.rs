@@ -25,6 +25,7 @@ use tls::Connector;
 use crate::{
     error::{Error, Result},
     migrations,
+    statement::log,
     value::{Param, postgres_params},
 };
 
@@ -102,6 +103,7 @@ impl Client {
 
     /// Returns a statement that is prepared once per connection.
     pub(crate) async fn prepare(&self, text: &str) -> Result<tokio_postgres::Statement> {
+        log(text);
         let prepared = self.get()?.prepare_cached(text).await;
         if prepared.is_err() && self.transaction.load(Ordering::Relaxed) == BEGUN {
             self.transaction.store(FAILED, Ordering::Relaxed);

@@ -13,7 +13,7 @@ use searchwright_contract::{
 pub use minhash::{MINHASH_LEN, SimilarPost, find_similar, save_minhash};
 pub use sources::{find_sources, save_sources};
 
-use crate::{Cells, Error, Json, Result, Tx, access::ProjectScope, jobs::LeasedJob, sql};
+use crate::{Cells, Error, Json, Result, Tx, access::ProjectScope, jobs::LeasedJob, sql, statement::indexed};
 
 /// Maximum number of earlier texts per post.
 pub const MAX_REVISIONS: i64 = 50;
@@ -50,18 +50,23 @@ pub struct PostRecord {
     pub replaces_hash: Option<Vec<u8>>,
 }
 
+// PostgreSQL would look for EXISTS in a hash of all publications.
 macro_rules! summary {
     () => {
         "p.id, p.title, p.slug, p.status, k.id, k.keyword, p.language, p.origin, p.replaces_id, p.word_count, p.reading_time_minutes, p.seo_score,
          p.published_hash IS NOT NULL AND p.published_hash <> p.content_hash, p.scheduled_at, p.published_at, p.published_url,
-         EXISTS (SELECT 1 FROM publications l WHERE l.project_id = p.project_id AND l.post_id = p.id AND l.is_live),
+         coalesce((SELECT TRUE FROM publications l WHERE l.project_id = p.project_id AND l.post_id = p.id AND l.is_live LIMIT 1), FALSE),
          (SELECT l.state FROM publications l WHERE l.project_id = p.project_id AND l.post_id = p.id ORDER BY l.updated_at DESC LIMIT 1),
          p.failure, p.archived_at, p.version, p.created_at, p.updated_at"
     };
 }
 macro_rules! from {
-    () => {
-        " FROM posts p LEFT JOIN keywords k ON k.project_id = p.project_id AND k.id = p.keyword_id WHERE p.project_id = $1 "
+    ($index:literal) => {
+        concat!(
+            " FROM posts p",
+            $index,
+            " LEFT JOIN keywords k ON k.project_id = p.project_id AND k.id = p.keyword_id WHERE p.project_id = $1 "
+        )
     };
 }
 
@@ -113,19 +118,72 @@ fn read_record(c: &mut Cells<'_>) -> Result<PostRecord> {
     })
 }
 
-/// Returns one page of posts, newest first, without texts.
+macro_rules! list {
+    ($index:literal, $status:literal, $keyword:literal, $contains:literal) => {
+        concat!(
+            "SELECT ",
+            summary!(),
+            from!($index),
+            "AND p.id < $2 AND ",
+            $status,
+            " AND ",
+            $keyword,
+            " AND ",
+            $contains,
+            " ORDER BY p.id DESC LIMIT $3"
+        )
+    };
+    ($index:literal, $status:literal, $keyword:literal, $query:expr) => {
+        if $query.contains.is_some() {
+            list!(
+                $index,
+                $status,
+                $keyword,
+                "replace(p.title_key, $6, '') <> p.title_key"
+            )
+        } else {
+            list!($index, $status, $keyword, "CAST($6 AS TEXT) IS NULL")
+        }
+    };
+}
+
+/// Returns one page of posts, newest first, without texts. With a filter it reads from the index of that: few posts may pass.
 pub async fn list(tx: &mut Tx, scope: ProjectScope, query: PostQuery) -> Result<Vec<PostSummary>> {
-    sql(concat!("SELECT ", summary!(), from!(),
-        "AND p.id < $2 AND (CAST($4 AS TEXT) IS NULL OR p.status = $4) AND (CAST($5 AS UUID) IS NULL OR p.keyword_id = $5)
-         AND (CAST($6 AS TEXT) IS NULL OR replace(p.title_key, $6, '') <> p.title_key) ORDER BY p.id DESC LIMIT $3"))
-    .bind(scope.project())
-    .bind(query.before.unwrap_or(PostId::MAX))
-    .bind(query.limit)
-    .bind(query.status.map(PostStatus::as_str))
-    .bind(query.keyword)
-    .bind(query.contains)
-    .fetch_all(tx, read_summary)
-    .await
+    // A text for each filter: PostgreSQL takes one that may be left out for one that few posts pass, and would sort. SQLite is
+    // told which index: by its statistics it could take a value that few posts have for one that many have.
+    let text = match (query.keyword, query.status, tx.is_postgres()) {
+        (Some(_), None, true) => list!("", "CAST($4 AS TEXT) IS NULL", "p.keyword_id = $5", query),
+        (Some(_), None, false) => list!(
+            " INDEXED BY posts_by_keyword",
+            "CAST($4 AS TEXT) IS NULL",
+            "p.keyword_id = $5",
+            query
+        ),
+        (Some(_), Some(_), true) => list!("", "p.status = $4", "p.keyword_id = $5", query),
+        (Some(_), Some(_), false) => list!(
+            " INDEXED BY posts_by_keyword",
+            "p.status = $4",
+            "p.keyword_id = $5",
+            query
+        ),
+        (None, Some(_), true) => list!("", "p.status = $4", "CAST($5 AS UUID) IS NULL", query),
+        (None, Some(_), false) => list!(
+            " INDEXED BY posts_by_status",
+            "p.status = $4",
+            "CAST($5 AS UUID) IS NULL",
+            query
+        ),
+        (None, None, _) => list!("", "CAST($4 AS TEXT) IS NULL", "CAST($5 AS UUID) IS NULL", query),
+    };
+    sql(text)
+        .bind(scope.project())
+        .bind(query.before.unwrap_or(PostId::MAX))
+        .bind(query.limit)
+        .bind(query.status.map(PostStatus::as_str))
+        .bind(query.keyword)
+        .bind(query.contains)
+        .fetch_all(tx, read_summary)
+        .await
 }
 
 /// Returns a post; [`Error::Missing`] if the project has none of this id.
@@ -134,7 +192,7 @@ pub async fn get(tx: &mut Tx, scope: ProjectScope, id: PostId) -> Result<PostRec
         "SELECT ",
         summary!(),
         ", p.content, p.content_html, p.details, p.findings, p.generation, p.title_key, p.content_hash, p.published_hash, p.job_id, p.replaces_hash",
-        from!(),
+        from!(""),
         "AND p.id = $2"
     ))
     .bind(scope.project())
@@ -249,8 +307,12 @@ pub async fn count_others_with_keyword(
     keyword: KeywordId,
     except: PostId,
 ) -> Result<u32> {
-    sql("SELECT count(*) FROM posts WHERE project_id = $1 AND keyword_id = $2 AND id <> $3 AND status <> 'archived'
-           AND (replaces_id IS NULL OR replaces_id <> $3)")
+    sql(indexed!(
+        tx,
+        "SELECT count(*) FROM posts",
+        "posts_by_keyword",
+        "WHERE project_id = $1 AND keyword_id = $2 AND id <> $3 AND status <> 'archived' AND (replaces_id IS NULL OR replaces_id <> $3)"
+    ))
         .bind(scope.project())
         .bind(keyword)
         .bind(except)
@@ -265,7 +327,12 @@ pub async fn find_other_with_keyword(
     keyword: KeywordId,
     except: PostId,
 ) -> Result<Option<PostId>> {
-    sql("SELECT id FROM posts WHERE project_id = $1 AND keyword_id = $2 AND id <> $3 AND status NOT IN ('archived', 'failed') ORDER BY id LIMIT 1")
+    sql(indexed!(
+        tx,
+        "SELECT id FROM posts",
+        "posts_by_keyword",
+        "WHERE project_id = $1 AND keyword_id = $2 AND id <> $3 AND status NOT IN ('archived', 'failed') ORDER BY id LIMIT 1"
+    ))
         .bind(scope.project())
         .bind(keyword)
         .bind(except)
@@ -425,11 +492,17 @@ pub async fn save_step(
 
 /// Returns the queued post of a job, if there is one.
 pub async fn find_queued_for_job(tx: &mut Tx, scope: ProjectScope, job: JobId) -> Result<Option<PostId>> {
-    sql("SELECT id FROM posts WHERE project_id = $1 AND status = 'queued' AND job_id = $2")
-        .bind(scope.project())
-        .bind(job)
-        .fetch_optional(tx, |c| c.take())
-        .await
+    // Without being told, SQLite reads all posts of the project: it expects few.
+    sql(indexed!(
+        tx,
+        "SELECT id FROM posts",
+        "posts_by_status",
+        "WHERE project_id = $1 AND status = 'queued' AND job_id = $2"
+    ))
+    .bind(scope.project())
+    .bind(job)
+    .fetch_optional(tx, |c| c.take())
+    .await
 }
 
 /// Returns at most `limit` URLs of published posts.

@@ -7,7 +7,7 @@ use searchwright_contract::{
     posts::{Evidence, PostStatus, Publication, PublicationState, PublishAttempt, Verification},
 };
 
-use crate::{Cells, Json, Result, Tx, access::ProjectScope, sql};
+use crate::{Cells, Json, Result, Tx, access::ProjectScope, sql, statement::indexed};
 
 /// Maximum number of entries of evidence per attempt.
 const MAX_EVIDENCE: usize = 50;
@@ -124,13 +124,10 @@ impl PublicationAttempt {
     }
 }
 
-macro_rules! select_attempt {
-    ($rest:literal) => {
-        concat!(
-            "SELECT id, post_id, connection_id, job_id, aim, force, recreate, post_version, content_hash, from_status, state, sent, was_absent,
-               checks, misses, first_missed_at, next_check_at, evidence, created_at, finished_at FROM publish_attempts WHERE project_id = $1 ",
-            $rest
-        )
+macro_rules! attempts {
+    () => {
+        "SELECT id, post_id, connection_id, job_id, aim, force, recreate, post_version, content_hash, from_status, state, sent, was_absent,
+               checks, misses, first_missed_at, next_check_at, evidence, created_at, finished_at FROM publish_attempts"
     };
 }
 
@@ -186,7 +183,7 @@ pub async fn insert_attempt(tx: &mut Tx, scope: ProjectScope, new: &PublicationA
 
 /// Returns an attempt; [`Error::Missing`](crate::Error::Missing) if the project has none of this id.
 pub async fn get_attempt(tx: &mut Tx, scope: ProjectScope, id: AttemptId) -> Result<PublicationAttempt> {
-    sql(select_attempt!("AND id = $2"))
+    sql(concat!(attempts!(), " WHERE project_id = $1 AND id = $2"))
         .bind(scope.project())
         .bind(id)
         .fetch_one(tx, read_attempt)
@@ -199,11 +196,14 @@ pub async fn find_open_attempt(
     scope: ProjectScope,
     post: PostId,
 ) -> Result<Option<PublicationAttempt>> {
-    sql(select_attempt!("AND post_id = $2 AND finished_at IS NULL"))
-        .bind(scope.project())
-        .bind(post)
-        .fetch_optional(tx, read_attempt)
-        .await
+    sql(concat!(
+        attempts!(),
+        " WHERE project_id = $1 AND post_id = $2 AND finished_at IS NULL"
+    ))
+    .bind(scope.project())
+    .bind(post)
+    .fetch_optional(tx, read_attempt)
+    .await
 }
 
 /// Returns the unfinished attempt of a job.
@@ -212,11 +212,16 @@ pub async fn find_open_attempt_of_job(
     scope: ProjectScope,
     job: JobId,
 ) -> Result<Option<PublicationAttempt>> {
-    sql(select_attempt!("AND job_id = $2 AND finished_at IS NULL"))
-        .bind(scope.project())
-        .bind(job)
-        .fetch_optional(tx, read_attempt)
-        .await
+    sql(indexed!(
+        tx,
+        attempts!(),
+        "publish_attempts_open",
+        "WHERE project_id = $1 AND job_id = $2 AND finished_at IS NULL"
+    ))
+    .bind(scope.project())
+    .bind(job)
+    .fetch_optional(tx, read_attempt)
+    .await
 }
 
 /// Updates an attempt.
@@ -326,8 +331,9 @@ pub async fn list_of_post(tx: &mut Tx, scope: ProjectScope, post: PostId) -> Res
         .await?;
     let mut shown = Vec::with_capacity(records.len());
     for (record, updated_at) in records {
-        let last = sql(select_attempt!(
-            "AND post_id = $2 AND connection_id = $3 ORDER BY id DESC LIMIT 1"
+        let last = sql(concat!(
+            attempts!(),
+            " WHERE project_id = $1 AND post_id = $2 AND connection_id = $3 ORDER BY id DESC LIMIT 1"
         ))
         .bind(scope.project())
         .bind(post)

@@ -3,6 +3,7 @@
 //! The few statements that the two databases spell differently ask [`Tx::is_postgres`].
 
 mod multi_row_insert;
+mod row_goal;
 
 use futures_util::future::try_join_all;
 use serde::de::DeserializeOwned;
@@ -13,6 +14,19 @@ use crate::{
     transaction::{Tx, TxConnection},
     value::{Column, Json, Param, postgres_params},
 };
+
+/// Text of a statement in which SQLite is told which index to read. Until it has statistics of a table that has grown, it expects
+/// few rows of a project, and reads them all.
+macro_rules! indexed {
+    ($tx:expr, $before:expr, $index:literal, $after:expr) => {
+        if $tx.is_postgres() {
+            concat!($before, " ", $after)
+        } else {
+            concat!($before, " INDEXED BY ", $index, " ", $after)
+        }
+    };
+}
+pub(crate) use indexed;
 
 /// A statement to be run; see [`sql`].
 #[must_use]
@@ -136,6 +150,7 @@ impl Statement {
         if let TxConnection::Sqlite(connection) = &mut tx.connection
             && connection.is_bounded()
         {
+            log(self.text);
             // What was read cannot be taken back, so it is not tried here first.
             let runs = vec![Vec::new()];
             return run_elsewhere(connection, self, runs, |_, cells| read(cells)).await;
@@ -157,7 +172,10 @@ impl Statement {
             }
             TxConnection::Postgres(client) => {
                 let connection = client.get()?;
-                let statement = client.prepare(self.text).await?;
+                let statement = match row_goal::set(self.text, &self.params) {
+                    Some(text) => client.prepare(&text).await?,
+                    None => client.prepare(self.text).await?,
+                };
                 let params = postgres_params(&self.params);
                 let rows = client.run(connection.query(&statement, &params)).await?;
                 let mut state = new();
@@ -179,6 +197,7 @@ impl Statement {
     pub async fn execute(self, tx: &mut Tx) -> Result<u64> {
         match &mut tx.connection {
             TxConnection::Sqlite(connection) => {
+                log(self.text);
                 let mut statement = connection.get()?.prepare_cached(self.text)?;
                 bind_sqlite(&mut statement, &self.params)?;
                 Ok(statement.raw_execute()? as u64)
@@ -288,6 +307,11 @@ impl Statement {
     }
 }
 
+/// Logs the text of a statement that is run, for those who look for slow ones. Values are not logged.
+pub(crate) fn log(text: &str) {
+    tracing::trace!(text, "statement");
+}
+
 /// Reads the rows of each run into what `new` makes. A reader that needs longer than a moment begins again elsewhere.
 async fn fold_sqlite<S>(
     connection: &mut PooledConnection,
@@ -296,6 +320,7 @@ async fn fold_sqlite<S>(
     new: impl Fn() -> S,
     mut read: impl FnMut(&mut S, usize, &mut Cells<'_>) -> Result<()>,
 ) -> Result<S> {
+    log(statement.text);
     let mut visit_all = |connection: &rusqlite::Connection| {
         let mut state = new();
         visit_rows(connection, &statement, &runs, |run, row| {
@@ -375,6 +400,7 @@ fn execute_rows(
     fixed: &[Param],
     rows: &[Vec<Param>],
 ) -> Result<u64> {
+    log(text);
     let mut statement = connection.prepare_cached(text)?;
     bind_sqlite(&mut statement, fixed)?;
     let indexes = row_indexes(&statement, fixed, rows)?;

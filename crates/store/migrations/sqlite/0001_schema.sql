@@ -374,9 +374,9 @@ CREATE TABLE jobs (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX jobs_due ON jobs (lane, run_after, id) WHERE status = 'queued';
 CREATE INDEX jobs_leased ON jobs (lease_until) WHERE status = 'running';
--- Counts per project, for the limits on queued and running jobs.
-CREATE INDEX jobs_running ON jobs (project_id, lane) WHERE status = 'running';
-CREATE INDEX jobs_queued ON jobs (project_id) WHERE status = 'queued';
+-- Counts per project, for the limits on queued and running jobs. With their kinds, so that the table is not read for those.
+CREATE INDEX jobs_running ON jobs (project_id, lane, kind) WHERE status = 'running';
+CREATE INDEX jobs_queued ON jobs (project_id, id, kind) WHERE status = 'queued';
 
 ------------------------------------------------------------------------------------------------------
 -- Usage and money; amounts are millionths of a US dollar
@@ -648,7 +648,8 @@ CREATE TABLE pages (
 ) STRICT, WITHOUT ROWID;
 
 -- Nearly all pages have status 200, so most entries are written in the order of ids, as the pages are.
-CREATE INDEX pages_by_status_code ON pages (project_id, status_code, id);
+-- Pages that are indexable, or are not, are found in the index too: it is a small part of the table.
+CREATE INDEX pages_by_status_code ON pages (project_id, status_code, id, indexable);
 
 -- Pages in the order of their URLs, for lists. A table and not an index of `pages`: pages are written in
 -- the order of ids, so an index would be changed at a random place for each of them. This table is

@@ -31,23 +31,36 @@ pub struct KeywordQuery {
     pub limit: u32,
 }
 
+/// Filters of a list. PostgreSQL takes `$5 IS NULL OR …` for a condition that hardly any keyword meets, and would sort all keywords
+/// of the project: it expects that half of them meet a CASE. A list with one filter, or with none, has its own text.
 macro_rules! filters {
+    (none) => {
+        " AND CAST($5 AS TEXT) IS NULL AND CAST($6 AS TEXT) IS NULL AND CAST($7 AS TEXT) IS NULL AND CAST($8 AS UUID) IS NULL ORDER BY "
+    };
+    (status) => {
+        " AND CAST($6 AS TEXT) IS NULL AND CAST($7 AS TEXT) IS NULL AND CAST($8 AS UUID) IS NULL ORDER BY "
+    };
+    (intent) => {
+        " AND CAST($5 AS TEXT) IS NULL AND CAST($7 AS TEXT) IS NULL AND CAST($8 AS UUID) IS NULL ORDER BY "
+    };
     () => {
-        " AND (CAST($5 AS TEXT) IS NULL OR status = $5) AND (CAST($6 AS TEXT) IS NULL OR intent = $6)
-          AND (CAST($7 AS TEXT) IS NULL OR normalized LIKE $7 ESCAPE '\\') AND (CAST($8 AS UUID) IS NULL OR cluster_id = $8) ORDER BY "
+        " AND CASE WHEN CAST($5 AS TEXT) IS NULL THEN TRUE ELSE status = $5 END
+          AND CASE WHEN CAST($6 AS TEXT) IS NULL THEN TRUE ELSE intent = $6 END
+          AND CASE WHEN CAST($7 AS TEXT) IS NULL THEN TRUE ELSE normalized LIKE $7 ESCAPE '\\' END
+          AND CASE WHEN CAST($8 AS UUID) IS NULL THEN TRUE ELSE cluster_id = $8 END ORDER BY "
     };
 }
 
 /// Reads in the order of an index. SQLite is told which: by its statistics it could take a value that few keywords have for
 /// one that many have, and read all keywords.
 macro_rules! part {
-    ($index:literal, $from:expr, $order:expr) => {
+    ($index:literal, $from:expr, $order:expr $(, $filters:ident)?) => {
         concat!(
             columns!("SELECT" "FROM keywords"),
             $index,
             " WHERE project_id = $1 AND ",
             $from,
-            filters!(),
+            filters!($($filters)?),
             $order,
             " LIMIT $4"
         )
@@ -135,20 +148,32 @@ macro_rules! among_text {
 }
 
 macro_rules! newest {
-    ($index:literal, $from:expr) => {
+    ($index:literal, $from:expr $(, $filters:ident)?) => {
         part!(
             $index,
             concat!($from, " AND id < $3 AND CAST($2 AS BIGINT) IS NOT NULL"),
             "id DESC"
+            $(, $filters)?
         )
     };
 }
 
 macro_rules! sorted {
-    ($index:literal, $part:expr, $covered:expr, $value:literal) => {
-        match ($part, $covered) {
-            (ListPart::Known, true) => filtered!($index, concat!("(", $value, ", id) < ($2, $3)"), $value),
-            (ListPart::Known, false) => {
+    ($index:literal, $part:expr, $filters:expr, $value:literal) => {
+        match ($part, $filters) {
+            (ListPart::Known, ListFilters::None) => {
+                part!(
+                    $index,
+                    concat!("(", $value, ", id) < ($2, $3)"),
+                    concat!($value, " DESC, id DESC"),
+                    none
+                )
+            }
+            (ListPart::Unknown, ListFilters::None) => newest!($index, concat!($value, " IS NULL"), none),
+            (ListPart::Known, ListFilters::InIndex) => {
+                filtered!($index, concat!("(", $value, ", id) < ($2, $3)"), $value)
+            }
+            (ListPart::Known, ListFilters::Some) => {
                 part!(
                     $index,
                     concat!("(", $value, ", id) < ($2, $3)"),
@@ -158,6 +183,27 @@ macro_rules! sorted {
             (ListPart::Unknown, _) => newest!($index, concat!($value, " IS NULL")),
         }
     };
+}
+
+/// What a list in the order of a value is filtered by.
+#[derive(Clone, Copy)]
+enum ListFilters {
+    None,
+    /// Columns that the index of each order has.
+    InIndex,
+    Some,
+}
+
+impl ListFilters {
+    const fn from_query(query: &KeywordQuery, postgres: bool) -> Self {
+        let by_column = query.status.is_some() || query.intent.is_some();
+        let beyond = query.contains.is_some() || query.cluster.is_some();
+        match (by_column, beyond) {
+            (false, false) => Self::None,
+            (true, false) if !postgres => Self::InIndex,
+            _ => Self::Some,
+        }
+    }
 }
 
 /// A part of a list: an order by a value has the keywords with a known value, and then the others, newest first.
@@ -172,14 +218,17 @@ pub enum ListPart {
 /// Returns the statement of a part of a list. Each order reads from its own index; newest first with a filter reads from that of
 /// the filter. Parameters: project, sort value and id of the cursor, limit, status, intent, LIKE pattern, cluster.
 pub fn list_text(query: &KeywordQuery, part: ListPart, postgres: bool) -> &'static str {
-    let covered = !postgres
-        && (query.status.is_some() || query.intent.is_some())
-        && query.contains.is_none()
-        && query.cluster.is_none();
+    let filters = ListFilters::from_query(query, postgres);
     match (query.sort.unwrap_or(KeywordSort::Created), postgres) {
         (KeywordSort::Created, true) if query.cluster.is_some() => newest!("", "cluster_id = $8"),
-        (KeywordSort::Created, true) if query.status.is_some() => newest!("", "status = $5"),
-        (KeywordSort::Created, true) if query.intent.is_some() => newest!("", "intent = $6"),
+        (KeywordSort::Created, true) if query.status.is_some() => match (query.intent, &query.contains) {
+            (None, None) => newest!("", "status = $5", status),
+            _ => newest!("", "status = $5"),
+        },
+        (KeywordSort::Created, true) if query.intent.is_some() => match &query.contains {
+            None => newest!("", "intent = $6", intent),
+            Some(_) => newest!("", "intent = $6"),
+        },
         (KeywordSort::Created, false) if query.cluster.is_some() => {
             newest!(" INDEXED BY keywords_by_cluster", "cluster_id = $8")
         }
@@ -190,18 +239,18 @@ pub fn list_text(query: &KeywordQuery, part: ListPart, postgres: bool) -> &'stat
             newest!(" INDEXED BY keywords_by_intent", "intent = $6")
         }
         (KeywordSort::Created, _) => newest!("", "id IS NOT NULL"),
-        (KeywordSort::Score, true) => sorted!("", part, covered, "score"),
-        (KeywordSort::SearchVolume, true) => sorted!("", part, covered, "search_volume"),
-        (KeywordSort::KeywordDifficulty, true) => sorted!("", part, covered, "keyword_difficulty"),
-        (KeywordSort::Score, false) => sorted!(" INDEXED BY keywords_by_score", part, covered, "score"),
+        (KeywordSort::Score, true) => sorted!("", part, filters, "score"),
+        (KeywordSort::SearchVolume, true) => sorted!("", part, filters, "search_volume"),
+        (KeywordSort::KeywordDifficulty, true) => sorted!("", part, filters, "keyword_difficulty"),
+        (KeywordSort::Score, false) => sorted!(" INDEXED BY keywords_by_score", part, filters, "score"),
         (KeywordSort::SearchVolume, false) => {
-            sorted!(" INDEXED BY keywords_by_volume", part, covered, "search_volume")
+            sorted!(" INDEXED BY keywords_by_volume", part, filters, "search_volume")
         }
         (KeywordSort::KeywordDifficulty, false) => {
             sorted!(
                 " INDEXED BY keywords_by_difficulty",
                 part,
-                covered,
+                filters,
                 "keyword_difficulty"
             )
         }

@@ -12,8 +12,12 @@ use crate::{Error, Param, Result, Tx, access::ProjectScope, sql};
 const MAX_CANDIDATES: i64 = 5_000;
 /// Characters of a trigram.
 const LENGTH: usize = 3;
+/// Maximum number of trigrams of a text that are considered.
+const MAX_TRIGRAMS: usize = 200;
 /// Maximum number of trigrams that are looked up.
-const MAX_LOOKED_UP: usize = 16;
+const MAX_LOOKED_UP: usize = 5;
+/// Maximum number of these that reach across two words.
+const MAX_ACROSS: usize = 3;
 
 /// A keyword to be found by its text.
 #[derive(Debug)]
@@ -26,7 +30,7 @@ pub(super) struct Indexed {
 pub const fn search_text(postgres: bool) -> &'static str {
     if postgres {
         "SELECT count(*), CAST(coalesce(json_agg(id), '[]') AS TEXT) FROM
-           (SELECT id FROM keywords WHERE project_id = $1 AND normalized LIKE $2 ESCAPE '\\' LIMIT $3) found"
+           (SELECT id FROM keywords WHERE project_id = $1 AND normalized LIKE $2 LIMIT $3) found"
     } else {
         "SELECT count(*), json_group_array(number) FROM
            (SELECT t.rowid AS number FROM keyword_ranges r CROSS JOIN keyword_trigrams t
@@ -58,26 +62,37 @@ pub(super) async fn find_candidates(
     Ok((count <= MAX_CANDIDATES).then_some(found))
 }
 
-/// Returns the full-text query of texts that have the trigrams of this one. Every other trigram is enough: they cover the
-/// text, and what they let through is compared with it.
+/// Returns the full-text query of texts that have some trigrams of this one; what they let through is compared with it. Each
+/// trigram that many texts have costs milliseconds, so few are looked up. Those across two words are the rarest: they tell
+/// which words follow each other.
 fn match_expression(text: &str) -> String {
     let chars: Vec<char> = text.chars().collect();
-    let last = chars.len() - LENGTH;
-    let mut expression = String::new();
-    for (at, trigram) in chars.windows(LENGTH).enumerate().take(2 * MAX_LOOKED_UP) {
-        if at % 2 == 1 && at != last {
-            continue;
+    let mut trigrams: Vec<&[char]> = Vec::new();
+    for trigram in chars.windows(LENGTH).take(MAX_TRIGRAMS) {
+        if !trigrams.contains(&trigram) {
+            trigrams.push(trigram);
         }
-        expression.push_str(if expression.is_empty() { "\"" } else { " AND \"" });
-        for c in trigram {
-            if *c == '"' {
-                expression.push('"');
-            }
-            expression.push(*c);
-        }
-        expression.push('"');
     }
-    expression
+    let (across, within): (Vec<_>, Vec<_>) = trigrams
+        .into_iter()
+        .partition(|trigram| matches!(trigram, [before, ' ', after] if *before != ' ' && *after != ' '));
+    let mut looked_up = spread(&across, MAX_ACROSS);
+    looked_up.extend(spread(&within, MAX_LOOKED_UP - looked_up.len()));
+    let quoted = looked_up.into_iter().map(|trigram| {
+        let text: String = trigram.iter().collect();
+        format!("\"{}\"", text.replace('"', "\"\""))
+    });
+    quoted.collect::<Vec<_>>().join(" AND ")
+}
+
+/// Returns at most `count` of the items, from the first to the last at even distances.
+fn spread<T: Copy>(items: &[T], count: usize) -> Vec<T> {
+    if items.len() <= count {
+        return items.to_vec();
+    }
+    (0..count)
+        .filter_map(|n| items.get(n * (items.len() - 1) / (count - 1).max(1)).copied())
+        .collect()
 }
 
 /// Adds keywords to the index.
@@ -151,12 +166,21 @@ mod tests {
     use super::match_expression;
 
     #[test]
-    fn trigrams_cover_the_text() {
+    fn the_rarest_trigrams_are_looked_up() {
         assert_eq!(match_expression("abc"), r#""abc""#);
-        assert_eq!(match_expression("abcd"), r#""abc" AND "bcd""#);
-        assert_eq!(match_expression("abcde"), r#""abc" AND "cde""#);
-        assert_eq!(match_expression("straße"), r#""str" AND "raß" AND "aße""#);
+        assert_eq!(
+            match_expression("straße"),
+            r#""str" AND "tra" AND "raß" AND "aße""#
+        );
         assert_eq!(match_expression(r#"a"b"#), r#""a""b""#);
-        assert_eq!(match_expression(&"x".repeat(500)).matches("AND").count(), 15);
+        assert_eq!(match_expression(&"x".repeat(500)), r#""xxx""#);
+        assert_eq!(
+            match_expression("python model"),
+            r#""n m" AND "pyt" AND "tho" AND " mo" AND "del""#
+        );
+        assert_eq!(
+            match_expression("a b c d e f"),
+            r#""a b" AND "c d" AND "e f" AND " b " AND " e ""#
+        );
     }
 }

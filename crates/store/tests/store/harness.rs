@@ -101,7 +101,8 @@ fn server() -> Option<String> {
     url
 }
 
-async fn run(url: &str, statements: &[&str]) {
+/// Runs statements on a PostgreSQL server.
+pub async fn run(url: &str, statements: &[&str]) {
     let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
     let connection = tokio::spawn(connection);
     for statement in statements {

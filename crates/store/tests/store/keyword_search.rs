@@ -5,12 +5,14 @@ use searchwright_contract::{
     keywords::{Intent, Keyword, KeywordSort, KeywordSource, KeywordStatus},
 };
 use searchwright_store::{
+    Settings,
     access::ProjectScope,
     keywords::{self, KeywordFacts, KeywordQuery, NewKeyword},
+    sql,
 };
 
 use crate::{
-    harness::{Place, Store, id, now},
+    harness::{Place, Store, id, now, on_postgres, run},
     keywords::{keyword, list},
 };
 
@@ -249,4 +251,46 @@ async fn a_filter_lists_what_passes_it_few_or_many(place: &Place) {
             );
         }
     }
+}
+
+#[test]
+fn a_role_that_may_not_create_extensions_searches_without() {
+    on_postgres(async |place| {
+        let Settings::Postgres { url, connections } = &place.settings else {
+            return;
+        };
+        let (_, name) = url.rsplit_once('/').unwrap();
+        let (_, server) = url.rsplit_once('@').unwrap();
+        let role = format!("{name}_plain");
+        let create = format!("CREATE ROLE {role} LOGIN PASSWORD '{role}'");
+        run(url, &[&create, &format!("GRANT ALL ON SCHEMA public TO {role}")]).await;
+        let plain = Place {
+            settings: Settings::Postgres {
+                url: format!("postgres://{role}:{role}@{server}"),
+                connections: *connections,
+            },
+        };
+        {
+            let store = plain.store().await;
+            let extensions: i64 = sql("SELECT count(*) FROM pg_extension WHERE extname = 'pg_trgm'")
+                .fetch_one(&mut store.read().await, |c| c.take())
+                .await
+                .unwrap();
+            assert_eq!(extensions, 0);
+            let scope = store.project().await;
+            for text in ["fern", "fern pot", "fir"] {
+                keyword(&store, scope, text, None, None).await;
+            }
+            for (contained, hits) in [("fern", 2), ("ern p", 1), ("oak", 0), ("f", 3)] {
+                let found = search(&store, scope, contained, KeywordSort::Created, 25).await;
+                assert_eq!(found.len(), hits, "{contained}");
+            }
+            store.db.close().await;
+        }
+        run(
+            url,
+            &[&format!("DROP OWNED BY {role}"), &format!("DROP ROLE {role}")],
+        )
+        .await;
+    });
 }

@@ -17,7 +17,7 @@ on_both!(
     newest_audit_replaces_the_page,
     each_of_many_pages_keeps_its_columns,
     filters,
-    a_status_lists_its_pages_few_or_many,
+    a_filter_lists_its_pages_few_or_many,
     pages_are_found_by_name,
     list_is_in_byte_order,
     changed_url_is_listed_once,
@@ -299,19 +299,32 @@ async fn changed_url_is_listed_once(place: &Place) {
     assert_eq!(list(foreign).await, []);
 }
 
-async fn a_status_lists_its_pages_few_or_many(place: &Place) {
+async fn a_filter_lists_its_pages_few_or_many(place: &Place) {
     let store = place.store().await;
     let scope = store.project().await;
     let url = |n: u16| format!("https://example.com/{n:04}");
     let status = |n: u16| if n % 100 == 3 { 500 } else { 200 };
     let all: Vec<PageRow> = (0..1_200).map(|n| seen(id(), &url(n), Some(status(n)))).collect();
     record(&store, scope, all).await;
-    for wanted in [200, 500, 404] {
-        let expected: Vec<String> = (0..1_200).filter(|n| status(*n) == wanted).map(url).collect();
+    let passes = |n: u16, (wanted, indexable): (Option<u16>, Option<bool>)| {
+        wanted.is_none_or(|wanted| status(n) == wanted)
+            && indexable.is_none_or(|indexable| (status(n) == 200) == indexable)
+    };
+    for wanted in [
+        (Some(200), None),
+        (Some(500), None),
+        (Some(404), None),
+        (None, Some(true)),
+        (None, Some(false)),
+        (Some(200), Some(false)),
+        (Some(500), Some(false)),
+    ] {
+        let expected: Vec<String> = (0..1_200).filter(|n| passes(*n, wanted)).map(url).collect();
         let (mut found, mut after) = (Vec::new(), None);
         loop {
             let query = PageQuery {
-                status_code: Some(wanted),
+                status_code: wanted.0,
+                indexable: wanted.1,
                 after,
                 limit: 7,
                 ..PageQuery::default()
@@ -321,6 +334,6 @@ async fn a_status_lists_its_pages_few_or_many(place: &Place) {
             after = Some((last.url.clone(), last.id));
             found.extend(page.into_iter().map(|page| page.url));
         }
-        assert_eq!(found, expected, "{wanted}");
+        assert_eq!(found, expected, "{wanted:?}");
     }
 }
