@@ -19,7 +19,6 @@ use uuid::Uuid;
 use crate::{
     Engine,
     call::fault,
-    domain,
     failure::Result,
     secrets::{self, SecretKind},
 };
@@ -84,7 +83,8 @@ pub fn check_name(name: &str, most: usize) -> Result<String> {
 
 /// Checks that a text is a website's domain.
 fn check_domain(domain: &str) -> Result<String> {
-    domain::read(domain).map_err(|why| fault("/domain", "not_a_domain", format!("{domain:?} {why}")))
+    searchwright_visibility::domains::read(domain)
+        .map_err(|why| fault("/domain", "not_a_domain", format!("{domain:?} {why}")))
 }
 
 impl Engine {

@@ -6,11 +6,10 @@ use searchwright_contract::{
 };
 use searchwright_keywords::normalize;
 use searchwright_store::brand::Resource;
+use searchwright_visibility::domains;
 use serde::{Serialize, de::DeserializeOwned};
 use url::Url;
 use uuid::Uuid;
-
-use crate::domain;
 
 /// Facts about the project that its brand data are checked against.
 #[derive(Clone, Debug)]
@@ -40,7 +39,7 @@ impl Key {
 
 /// The key of a competitor by its domain.
 pub(crate) fn domain_key(domain: &str) -> String {
-    Key::new("domain", &[&domain::owner(domain)]).text
+    Key::new("domain", &[&domains::owner(domain)]).text
 }
 
 /// An item of brand data.
@@ -125,7 +124,7 @@ impl<'a> Check<'a> {
     }
 
     fn domain(&mut self, member: &str, text: &mut String) -> bool {
-        match domain::read(text.trim()) {
+        match domains::read(text.trim()) {
             Ok(read) => {
                 *text = read;
                 true
@@ -183,7 +182,7 @@ impl Record for Competitor {
         let further = self.owned_domains.iter_mut().enumerate();
         let further = further.map(|(at, domain)| (format!("ownedDomains/{at}"), domain));
         for (member, domain) in std::iter::once(("domain".to_owned(), &mut self.domain)).chain(further) {
-            if check.domain(&member, domain) && own.owners.contains(&domain::owner(domain)) {
+            if check.domain(&member, domain) && own.owners.contains(&domains::owner(domain)) {
                 check.fault(&member, "own_domain", "is a domain of the brand itself");
             }
         }

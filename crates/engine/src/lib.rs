@@ -14,7 +14,6 @@ mod connect;
 mod connections;
 pub mod cursor;
 mod denials;
-mod domain;
 pub mod endpoint;
 pub mod jobs;
 mod keyword_merge;

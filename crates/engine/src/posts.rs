@@ -19,6 +19,7 @@ use searchwright_contract::{
     posts::{PostStatus, PostSummary, PostWarning, PublicationState},
 };
 use searchwright_store::{Tx, access::ProjectScope, events, keywords, posts::PostRecord};
+use searchwright_visibility::domains::start_url;
 use searchwright_writing::{
     assessment::Site,
     transitions::{Action, Actor, Effect, Facts, Stage, allowed_actions, transition},
@@ -26,7 +27,7 @@ use searchwright_writing::{
 use serde::Serialize;
 use serde_json::json;
 
-use crate::{call::Call, domain::start_url, failure::Result};
+use crate::{call::Call, failure::Result};
 
 /// `failure.stage` of a post that could not be published.
 pub(crate) const PUBLISH: &str = "publish";

@@ -17,8 +17,9 @@ use searchwright_store::{
     answer_runs::{self, NewRun},
     audits, usage,
 };
+use searchwright_visibility::domains::start_url;
 
-use crate::{Engine, domain::start_url, failure::Result, jobs::Job};
+use crate::{Engine, failure::Result, jobs::Job};
 
 /// Pages fetched unless the caller names another limit.
 pub(crate) const DEFAULT_MAX_PAGES: u32 = 10_000;

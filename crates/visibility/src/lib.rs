@@ -14,6 +14,7 @@ pub mod citations;
 mod contexts;
 mod days;
 pub mod disputes;
+pub mod domains;
 pub mod facts;
 mod lists;
 mod markdown;

@@ -18,7 +18,6 @@ use crate::{
     Engine,
     brand::{Check, Own, check_profile, domain_key},
     call::Call,
-    domain,
     endpoint::Handle,
     failure::Result,
     jobs::answer_analysis,
@@ -47,7 +46,9 @@ pub(super) async fn own(call: &Call, tx: &mut Tx) -> Result<Own> {
     let further = stored.map(|s| s.profile.domains).unwrap_or_default();
     let domains = std::iter::once(&project.domain).chain(&further);
     Ok(Own {
-        owners: domains.map(|d| domain::owner(d)).collect(),
+        owners: domains
+            .map(|d| searchwright_visibility::domains::owner(d))
+            .collect(),
         language: project.language,
     })
 }

@@ -160,7 +160,7 @@ impl Handle<ConnectIntegration> for Engine {
         }
         let home = {
             let project = projects::get(&mut call.engine.db.read().await?, call.scope()?).await?;
-            crate::domain::start_url(&project.domain)
+            searchwright_visibility::domains::start_url(&project.domain)
         };
         let site = operation.site_url.clone().unwrap_or(home);
         Ok(Prepared::Site(ConnectSite {

@@ -22,13 +22,13 @@ use searchwright_store::{
     brand::{self, Resource},
     crawls, keywords,
 };
+use searchwright_visibility::domains::start_url;
 use url::Url;
 
 use super::{
     super::{JobContext, JobError},
     GenerationOrder,
 };
-use crate::domain::start_url;
 
 /// Items of brand data, at most (domain rule).
 const MAX_ITEMS: u32 = 2_000;

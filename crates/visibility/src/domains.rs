@@ -4,7 +4,7 @@ use url::{Host, Url};
 
 /// Parses a website's domain: a host, or http(s), host and port without a path. Returns its canonical spelling; the
 /// error is the fault.
-pub(crate) fn read(domain: &str) -> Result<String, String> {
+pub fn read(domain: &str) -> Result<String, String> {
     let carries_scheme = domain.contains("://");
     let url = parse(domain).map_err(|e| format!("is not a domain: {e}"))?;
     if !matches!(url.scheme(), "http" | "https") {
@@ -36,7 +36,7 @@ fn parse(domain: &str) -> Result<Url, url::ParseError> {
 }
 
 /// Returns the URL at which the crawl of a domain begins: https unless the domain carries a scheme.
-pub(crate) fn start_url(domain: &str) -> String {
+pub fn start_url(domain: &str) -> String {
     let whole = if domain.contains("://") {
         domain.to_owned()
     } else {
@@ -47,7 +47,7 @@ pub(crate) fn start_url(domain: &str) -> String {
 
 /// Returns the owner of a domain: its registrable part by the public suffix list, or host and port where
 /// nothing is registered, as for an IP address or `localhost`.
-pub(crate) fn owner(domain: &str) -> String {
+pub fn owner(domain: &str) -> String {
     let Ok(url) = parse(domain) else {
         return domain.to_owned();
     };
