@@ -838,12 +838,14 @@ CREATE INDEX keywords_by_status ON keywords (project_id, status, id);
 CREATE INDEX keywords_by_intent ON keywords (project_id, intent, id);
 CREATE INDEX keywords_by_cluster ON keywords (project_id, cluster_id, id) WHERE cluster_id IS NOT NULL;
 
--- Trigrams of the texts of keywords, for searches by a part of them. Entries are numbered, and each project has 2^40 numbers
--- of its own from `range` * 2^40 on, so that a search passes the entries of others over. Texts shorter than a trigram have none.
+-- Trigrams of the texts of keywords, for searches by a part of them. Keywords created after `indexed` are added later, many
+-- together. Entries are numbered, and each project has 2^40 numbers of its own from `range` * 2^40 on, so that a search passes
+-- the entries of others over. Texts shorter than a trigram have none.
 CREATE TABLE keyword_ranges (
   range INTEGER PRIMARY KEY,
   project_id BLOB NOT NULL UNIQUE REFERENCES projects (id),
-  last INTEGER NOT NULL -- last number in use
+  last INTEGER NOT NULL, -- last number in use
+  indexed BLOB NOT NULL -- id of the last keyword that was added
 ) STRICT;
 CREATE TABLE keyword_numbers (
   number INTEGER PRIMARY KEY,
