@@ -70,20 +70,19 @@ CREATE TABLE api_keys (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX api_keys_by_project ON api_keys (project_id, id);
 
--- Responses that are replayed for the same Idempotency-Key.
+-- Responses that are replayed for the same Idempotency-Key. An id is the time of expiry in milliseconds * 2^20 with a random end,
+-- so that rows are added at the end of the table and expired ones are found without another index. It does not reference `projects`.
 CREATE TABLE idempotency (
-  project_id BLOB NOT NULL REFERENCES projects (id),
+  id INTEGER PRIMARY KEY,
+  slot BLOB NOT NULL UNIQUE, -- hash of project, owner, route and key
+  project_id BLOB NOT NULL,
   owner BLOB NOT NULL,
   route TEXT NOT NULL,
-  key TEXT NOT NULL,
   fingerprint BLOB NOT NULL, -- SHA-256 of the request
   status INTEGER NOT NULL,
   head TEXT NOT NULL,
-  body BLOB NOT NULL,
-  expires_at TEXT NOT NULL,
-  PRIMARY KEY (project_id, owner, route, key)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX idempotency_expiry ON idempotency (expires_at);
+  body BLOB NOT NULL
+) STRICT;
 
 -- One row per call that changed something. Expired rows are found by the primary key, because an id
 -- begins with its time.
