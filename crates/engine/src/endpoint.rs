@@ -25,8 +25,11 @@ use serde_json::Value;
 use crate::{
     Engine, autonomy,
     call::{Call, Credential, Prepared, forbidden},
-    failure::{Failure, Result, defect, is_change_while_prepared},
-    replays::{KeyedRequest, Undone, in_progress, is_remembered},
+    failure::{
+        Failure, Result, defect, is_change_while_prepared,
+        keyed::{Undone, in_progress, is_remembered},
+    },
+    replays::KeyedRequest,
 };
 
 /// Handler of one operation. It runs inside a transaction: a read transaction for [`Effect::Read`], else a write

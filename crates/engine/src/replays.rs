@@ -6,13 +6,12 @@
 use searchwright_contract::{Answer as _, Code, Head, Instant, Meta, Operation, Problem};
 use searchwright_store::{Error, Tx, access::ProjectScope, idempotency, seal::SealContext};
 use serde_json::Value;
-use sha2::{Digest as _, Sha256};
 
 use crate::{
     Engine,
     call::Credential,
     endpoint::Reply,
-    failure::{Failure, Result, defect},
+    failure::{Failure, Result, defect, keyed::Undone},
 };
 
 /// Hours a key is remembered; 30 days where it started work.
@@ -26,65 +25,16 @@ pub(crate) struct KeyedRequest {
     fingerprint: Vec<u8>,
 }
 
-/// Reason why the transaction of a request was rolled back.
-#[derive(Debug)]
-pub(crate) enum Undone {
-    Failed(Failure),
-    /// There is an answer under its key.
-    KeyTaken,
-}
-
-impl From<Failure> for Undone {
-    fn from(failure: Failure) -> Self {
-        Self::Failed(failure)
-    }
-}
-
-impl From<Error> for Undone {
-    fn from(error: Error) -> Self {
-        if idempotency::is_taken(&error) {
-            Self::KeyTaken
-        } else {
-            Self::Failed(error.into())
-        }
-    }
-}
-
-/// Returns whether an error is stored for its key: errors of the operation itself are, and the same request gets them again.
-/// Errors about the caller (401, 403), a missing record (404) or the moment (429, 5xx) are not stored.
-pub(crate) const fn is_remembered(code: Code) -> bool {
-    matches!(
-        code,
-        Code::AlreadyExists
-            | Code::InvalidState
-            | Code::ProviderNotConfigured
-            | Code::PreconditionFailed
-            | Code::ValidationFailed
-    )
-}
-
-/// Returns the refusal of a request whose key others take again and again.
-pub(crate) fn in_progress() -> Failure {
-    Problem::new(
-        Code::IdempotencyInProgress,
-        "a request with this Idempotency-Key is being carried out",
-    )
-    .after(1)
-    .into()
-}
-
 impl KeyedRequest {
-    /// Members of the arguments are sorted first, as in RFC 8785, because their order has no meaning.
     pub(crate) fn new(meta: &Meta, credential: &Credential, key: String, arguments: &Value) -> Self {
-        let mut canonical = arguments.clone();
-        canonical.sort_all_objects();
+        let slot = idempotency::IdempotencyKey {
+            owner: credential.owner(),
+            route: meta.name,
+            key,
+        };
         Self {
-            slot: idempotency::IdempotencyKey {
-                owner: credential.owner(),
-                route: meta.name,
-                key,
-            },
-            fingerprint: Sha256::digest(format!("{}{canonical}", meta.name)).to_vec(),
+            fingerprint: idempotency::fingerprint(slot.route, arguments),
+            slot,
         }
     }
 

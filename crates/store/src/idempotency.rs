@@ -1,6 +1,7 @@
 //! Stored responses, one per Idempotency-Key, written in the transaction of their effect.
 
 use searchwright_contract::{Instant, ids::CredentialId};
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
@@ -36,6 +37,14 @@ impl IdempotencyKey {
     }
 }
 
+/// Returns the SHA-256 of an operation and its arguments. Members are sorted first, as in RFC 8785, because their order has no
+/// meaning.
+pub fn fingerprint(route: &str, arguments: &Value) -> Vec<u8> {
+    let mut canonical = arguments.clone();
+    canonical.sort_all_objects();
+    Sha256::digest(format!("{route}{canonical}")).to_vec()
+}
+
 /// The first response.
 #[derive(Clone, Debug)]
 pub struct StoredResponse {
@@ -44,7 +53,7 @@ pub struct StoredResponse {
     /// HTTP status.
     pub status: u16,
     /// Headers.
-    pub head: serde_json::Value,
+    pub head: Value,
     /// Body, byte for byte.
     pub body: Vec<u8>,
 }
