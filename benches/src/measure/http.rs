@@ -9,7 +9,7 @@ use xtask::{
 
 use crate::{
     Effort,
-    load::Load,
+    load::{Load, Outcome},
     product::{Access, Api, Database, Installation, prepared_keywords, start_baseline, text},
     report::{Figure, Report, Target},
 };
@@ -53,6 +53,7 @@ impl Call {
             url,
             authorization: side.authorization.clone(),
             post,
+            keyed: false,
         }
     }
 }
@@ -121,10 +122,42 @@ fn compare(
         }
         report.add(figure);
     }
-    match &product {
-        Some(product) => compare_credentials(name, effort, report, product),
-        None => Ok(()),
+    let Some(product) = &product else {
+        return Ok(());
+    };
+    compare_credentials(name, effort, report, product)?;
+    measure_durable_writes(name, effort, report, product)
+}
+
+/// Measures how long single writes wait, and what an Idempotency-Key costs.
+fn measure_durable_writes(name: &str, effort: &Effort, report: &mut Report, product: &Side) -> Result<()> {
+    let (mut without, mut with) = (Vec::new(), Vec::new());
+    for round in 0..effort.rounds {
+        let mut load = Call::Create.load(product, round);
+        load.post = Some(format!("plain {round}"));
+        without.push(load.outcome(effort.seconds)?);
+        load.post = Some(format!("keyed {round}"));
+        load.keyed = true;
+        with.push(load.outcome(effort.seconds)?);
     }
+    let column = |of: fn(&Outcome) -> f64, outcomes: &[Outcome]| outcomes.iter().map(of).collect::<Vec<_>>();
+    report.add(Figure {
+        name: format!("POST keywords with an Idempotency-Key, beside without, {name}"),
+        unit: "req/s",
+        baseline: column(|outcome| outcome.rate, &without),
+        product: column(|outcome| outcome.rate, &with),
+        target: Target::RatioAtLeast(0.9),
+    });
+    for (title, outcomes) in [("without a key", &without), ("with a key", &with)] {
+        report.add(Figure {
+            name: format!("POST keywords {title}, 99th percentile beside the median, {name}"),
+            unit: "ms",
+            baseline: column(|outcome| outcome.half, outcomes),
+            product: column(|outcome| outcome.most, outcomes),
+            target: Target::Below(25.0),
+        });
+    }
+    Ok(())
 }
 
 /// Measures one call with an API key and with an OAuth token.

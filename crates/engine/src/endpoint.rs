@@ -5,8 +5,8 @@ use std::{future::Future, pin::Pin, sync::Arc};
 
 use schemars::Schema;
 use searchwright_contract::{
-    Answer as _, Effect, Head, Meta, Operation, Problem, activity, answers, approvals, audits, autopilot,
-    brand, competitors, ctas, diffs, engine_status, events, faqs, integrations, issues, jobs,
+    Answer as _, Effect, Head, Instant, Meta, Operation, Problem, activity, answers, approvals, audits,
+    autopilot, brand, competitors, ctas, diffs, engine_status, events, faqs, integrations, issues, jobs,
     json::find_nul,
     keywords, me, names, occurrences,
     operation::{answer_schema, input_schema},
@@ -15,24 +15,31 @@ use searchwright_contract::{
     shape::Shape,
     usage, visibility, webhooks,
 };
-use searchwright_store::{Tx, access::ProjectAccess, activity as activities, idempotency};
+use searchwright_store::{
+    Tx,
+    access::{ProjectAccess, ProjectScope},
+    activity as activities,
+};
 use serde_json::Value;
 
 use crate::{
     Engine, autonomy,
     call::{Call, Credential, Prepared, forbidden},
-    failure::{Result, defect, is_change_while_prepared},
-    replays::{fingerprint, is_remembered, keep, replay, slot},
+    failure::{
+        Failure, Result, defect, is_change_while_prepared,
+        keyed::{Undone, in_progress, is_remembered},
+    },
+    replays::KeyedRequest,
 };
 
 /// Handler of one operation. It runs inside a transaction: a read transaction for [`Effect::Read`], else a write
 /// transaction that commits when the handler returns `Ok`. It awaits nothing but the store.
 pub trait Handle<O: Operation> {
-    /// Whether [`Handle::prepare`] writes: a repeated request with the same key is then answered before it.
-    const WRITES_AHEAD: bool = false;
+    /// Whether there is something to prepare. A repeated request with the same key is then answered before it.
+    const PREPARES: bool = false;
 
     /// Asks other services for data the handler needs, before its transaction is opened; the handler finds the answer in
-    /// `Call::prepared`. The default asks nothing.
+    /// `Call::prepared`.
     fn prepare(_call: &Call, _operation: &O) -> impl Future<Output = Result<Prepared>> + Send {
         async { Ok(Prepared::Nothing) }
     }
@@ -43,6 +50,9 @@ pub trait Handle<O: Operation> {
 
 /// Times that a call is prepared, when what it was prepared from changes before its transaction.
 const MAX_PREPARATIONS: u32 = 6;
+
+/// Times that a request with a key is carried out, when others take its key or one that has expired is in its way.
+const MAX_KEYED_RUNS: u32 = 3;
 
 /// A call being carried out.
 type Running = Pin<Box<dyn Future<Output = Result<Reply>> + Send>>;
@@ -101,7 +111,7 @@ pub struct Reply {
 struct CheckedCall {
     call: Call,
     arguments: Value,
-    idempotency: Option<(idempotency::IdempotencyKey, Vec<u8>)>,
+    keyed: Option<KeyedRequest>,
 }
 
 impl Engine {
@@ -146,9 +156,9 @@ impl Engine {
             return Err(Problem::faults(faults).into());
         }
         endpoint.shape.drop_absent(&mut arguments);
-        let idempotency = idempotency_key
+        let keyed = idempotency_key
             .filter(|_| meta.effect.writes())
-            .map(|key| (slot(meta, &credential, key), fingerprint(meta, &arguments)));
+            .map(|key| KeyedRequest::new(meta, &credential, key, &arguments));
         let call = Call {
             engine: self.clone(),
             credential,
@@ -162,7 +172,7 @@ impl Engine {
             CheckedCall {
                 call,
                 arguments,
-                idempotency,
+                keyed,
             },
         )
         .await?;
@@ -199,7 +209,7 @@ where
         let CheckedCall {
             mut call,
             arguments,
-            mut idempotency,
+            mut keyed,
         } = checked;
         let mut subject = O::META
             .path_parameters()
@@ -208,86 +218,113 @@ where
             .and_then(|name| Some(arguments.get(name)?.as_str()?.to_owned()));
         let mut operation: O =
             serde_json::from_value(arguments).map_err(|e| Problem::fault("", "invalid", e.to_string()))?;
-        if <Engine as Handle<O>>::WRITES_AHEAD
-            && let Some((slot, fingerprint)) = &idempotency
+        let prepares = <Engine as Handle<O>>::PREPARES;
+        if let Some(keyed) = keyed.as_ref().filter(|_| prepares)
+            && let Some(reply) = keyed.replay::<O>(&engine, call.scope()?, call.now).await?
         {
-            let mut tx = engine.db.read().await?;
-            let found = replay::<O>(&engine, &mut tx, call.scope()?, slot, fingerprint, call.now).await?;
-            if let Some(reply) = found {
-                return Ok(reply);
-            }
+            return Ok(reply);
         }
         let mut left = MAX_PREPARATIONS;
         loop {
-            call.prepared = Engine::prepare(&call, &operation).await?;
+            if prepares {
+                call.prepared = Engine::prepare(&call, &operation).await?;
+            }
             if !O::META.effect.writes() {
                 let mut tx = engine.db.read().await?;
                 return reply::<O>(Engine::handle(&call, &mut tx, operation).await?);
             }
             left -= 1;
             if left == 0 || matches!(call.prepared, Prepared::Nothing) {
-                return write::<O>(engine, Arc::new(call), operation, subject, idempotency).await;
+                return write::<O>(&engine, Arc::new(call), operation, subject, keyed).await;
             }
             let shared = Arc::new(call);
-            let again = (operation.clone(), subject.clone(), idempotency.clone());
-            let done = write::<O>(engine.clone(), shared.clone(), operation, subject, idempotency).await;
+            let again = (operation.clone(), subject.clone(), keyed.clone());
+            let done = write::<O>(&engine, shared.clone(), operation, subject, keyed).await;
             call = match (done, Arc::into_inner(shared)) {
                 (Err(failure), Some(call)) if is_change_while_prepared(&failure) => call,
                 (done, _) => return done,
             };
-            (operation, subject, idempotency) = again;
+            (operation, subject, keyed) = again;
         }
     })
 }
 
 /// Carries a change out, or answers it from what is stored under its key.
 async fn write<O>(
-    engine: Arc<Engine>,
+    engine: &Arc<Engine>,
     call: Arc<Call>,
     operation: O,
     subject: Option<String>,
-    idempotency: Option<(idempotency::IdempotencyKey, Vec<u8>)>,
+    keyed: Option<KeyedRequest>,
 ) -> Result<Reply>
 where
     O: Operation,
     Engine: Handle<O>,
 {
-    let Some((slot, fingerprint)) = idempotency else {
+    let Some(keyed) = keyed else {
         return engine
             .db
             .write(move |tx| Box::pin(async move { change::<O>(&call, tx, operation, subject).await }))
             .await;
     };
     let (scope, now) = (call.scope()?, call.now);
-    let done = {
-        let (slot, fingerprint) = (slot.clone(), fingerprint.clone());
-        let work = async move |tx: &mut Tx| {
-            if let Some(reply) = replay::<O>(&call.engine, tx, scope, &slot, &fingerprint, now).await? {
-                return Ok(reply);
+    for run in 0..MAX_KEYED_RUNS {
+        let request = keyed.clone();
+        let (call, operation, subject) = (call.clone(), operation.clone(), subject.clone());
+        let work = async move |tx: &mut Tx| -> Result<Reply, Undone> {
+            if run > 0 {
+                request.forget_expired(tx, scope, now).await?;
             }
             let reply = change::<O>(&call, tx, operation, subject).await?;
-            keep::<O>(&call.engine, tx, scope, &slot, fingerprint, &reply, now).await?;
+            request.keep::<O>(&call.engine, tx, scope, &reply, now).await?;
             Ok(reply)
         };
-        engine.db.write(move |tx| Box::pin(work(tx))).await
-    };
-    let Err(failure) = done else { return done };
-    if !is_remembered(failure.0.code) {
-        return Err(failure);
+        let refused = match engine.db.write(move |tx| Box::pin(work(tx))).await {
+            Ok(reply) => return Ok(reply),
+            Err(Undone::Failed(failure)) if failure.0.status >= 500 => return Err(failure),
+            Err(Undone::Failed(failure)) => Some(failure),
+            Err(Undone::KeyTaken) => None,
+        };
+        // An operation that was carried out before fails, or does not, for whatever reason: what counts is its first answer.
+        if let Some(reply) = keyed.replay::<O>(engine, scope, now).await? {
+            return Ok(reply);
+        }
+        let Some(failure) = refused else { continue };
+        if !is_remembered(failure.0.code) {
+            return Err(failure);
+        }
+        match keep_refusal::<O>(engine, scope, &keyed, &failure, now).await {
+            Ok(()) => return Err(failure),
+            Err(Undone::Failed(failure)) => return Err(failure),
+            Err(Undone::KeyTaken) => {}
+        }
     }
-    let body = serde_json::to_vec(&failure.0).map_err(|e| defect("answer", e))?;
+    Err(in_progress())
+}
+
+/// Keeps a refusal for the next request with the same key.
+async fn keep_refusal<O: Operation>(
+    engine: &Arc<Engine>,
+    scope: ProjectScope,
+    keyed: &KeyedRequest,
+    failure: &Failure,
+    now: Instant,
+) -> Result<(), Undone> {
     let refused = Reply {
         status: failure.0.status,
         head: Head::default(),
-        body,
+        body: serde_json::to_vec(&failure.0).map_err(|e| defect("answer", e))?,
         replayed: false,
     };
+    let (engine, keyed) = (engine.clone(), keyed.clone());
     let db = engine.db.clone();
     db.write(move |tx| {
-        Box::pin(async move { keep::<O>(&engine, tx, scope, &slot, fingerprint, &refused, now).await })
+        Box::pin(async move {
+            keyed.forget_expired(tx, scope, now).await?;
+            keyed.keep::<O>(&engine, tx, scope, &refused, now).await
+        })
     })
-    .await?;
-    Err(failure)
+    .await
 }
 
 /// Carries a change out and notes who made it: here and nowhere else, so that no handler can forget. The

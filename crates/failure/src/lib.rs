@@ -1,5 +1,7 @@
 //! A problem on its way out. Boxed, because a result should be small where nothing goes wrong.
 
+pub mod keyed;
+
 use searchwright_contract::{Code, Fault, Problem};
 use searchwright_store::{
     Error,

@@ -1,8 +1,14 @@
 //! Stored responses, one per Idempotency-Key, written in the transaction of their effect.
 
 use searchwright_contract::{Instant, ids::CredentialId};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+use uuid::Uuid;
 
-use crate::{Json, Result, Tx, access::ProjectScope, sql};
+use crate::{Error, Json, Result, Tx, access::ProjectScope, sql};
+
+/// Bits below the time of expiry in the id of a response.
+const CHANCE_BITS: u32 = 20;
 
 /// Key of a stored response.
 #[derive(Clone, Debug)]
@@ -15,6 +21,30 @@ pub struct IdempotencyKey {
     pub key: String,
 }
 
+impl IdempotencyKey {
+    /// Returns the hash by which the response is found: the index of it is a third of one of the values.
+    fn slot(&self, scope: ProjectScope) -> Uuid {
+        let mut hash = Sha256::new();
+        hash.update(scope.project());
+        hash.update(self.owner.uuid());
+        // No name of an operation is the beginning of another with a NUL.
+        hash.update(self.route);
+        hash.update([0]);
+        hash.update(&self.key);
+        let mut slot = [0; 16];
+        slot.copy_from_slice(&hash.finalize()[..16]);
+        Uuid::from_bytes(slot)
+    }
+}
+
+/// Returns the SHA-256 of an operation and its arguments. Members are sorted first, as in RFC 8785, because their order has no
+/// meaning.
+pub fn fingerprint(route: &str, arguments: &Value) -> Vec<u8> {
+    let mut canonical = arguments.clone();
+    canonical.sort_all_objects();
+    Sha256::digest(format!("{route}{canonical}")).to_vec()
+}
+
 /// The first response.
 #[derive(Clone, Debug)]
 pub struct StoredResponse {
@@ -23,9 +53,14 @@ pub struct StoredResponse {
     /// HTTP status.
     pub status: u16,
     /// Headers.
-    pub head: serde_json::Value,
+    pub head: Value,
     /// Body, byte for byte.
     pub body: Vec<u8>,
+}
+
+/// Returns the first id of the responses that expire after an instant.
+fn first_id_after(at: Instant) -> i64 {
+    (at.millis() + 1) << CHANCE_BITS
 }
 
 /// Returns the stored response, unless it is expired.
@@ -35,57 +70,75 @@ pub async fn find(
     key: &IdempotencyKey,
     now: Instant,
 ) -> Result<Option<StoredResponse>> {
-    sql("SELECT fingerprint, status, head, body FROM idempotency
-         WHERE project_id = $1 AND owner = $2 AND route = $3 AND key = $4 AND expires_at > $5")
-    .bind(scope.project())
-    .bind(key.owner)
-    .bind(key.route)
-    .bind(&key.key)
-    .bind(now)
-    .fetch_optional(tx, |c| {
-        Ok(StoredResponse {
-            fingerprint: c.take()?,
-            status: c.take()?,
-            head: c.take::<Json>()?.0,
-            body: c.take()?,
+    sql("SELECT fingerprint, status, head, body FROM idempotency WHERE project_id = $1 AND slot = $2 AND id >= $3")
+        .bind(scope.project())
+        .bind(key.slot(scope))
+        .bind(first_id_after(now))
+        .fetch_optional(tx, |c| {
+            Ok(StoredResponse {
+                fingerprint: c.take()?,
+                status: c.take()?,
+                head: c.take::<Json>()?.0,
+                body: c.take()?,
+            })
         })
-    })
-    .await
+        .await
 }
 
-/// Inserts a response that expires at `expires_at`; `false` if there is one. On PostgreSQL a second transaction
-/// with the same key waits here for the first and then finds its row.
+/// Inserts a response that expires at `expires_at`, together with COMMIT. If there is one for this key, expired ones included,
+/// the transaction fails with an error that [`is_taken`]. On PostgreSQL a second transaction with the same key waits for the
+/// first. `chance` is random at its end.
 pub async fn insert(
     tx: &mut Tx,
     scope: ProjectScope,
     key: &IdempotencyKey,
     response: StoredResponse,
-    now: Instant,
     expires_at: Instant,
-) -> Result<bool> {
-    let inserted = sql("INSERT INTO idempotency (project_id, owner, route, key, fingerprint, status, head, body, expires_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-         ON CONFLICT (project_id, owner, route, key) DO UPDATE SET fingerprint = $5, status = $6, head = $7, body = $8, expires_at = $9
-         WHERE idempotency.expires_at <= $10")
+    chance: Uuid,
+) -> Result<()> {
+    let chance = (chance.as_u128() as i64) & ((1 << CHANCE_BITS) - 1);
+    sql(
+        "INSERT INTO idempotency (id, slot, project_id, owner, route, fingerprint, status, head, body)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+    )
+    .bind((expires_at.millis() << CHANCE_BITS) | chance)
+    .bind(key.slot(scope))
     .bind(scope.project())
     .bind(key.owner)
     .bind(key.route)
-    .bind(&key.key)
     .bind(response.fingerprint)
     .bind(response.status)
     .bind(Json(response.head))
     .bind(response.body)
-    .bind(expires_at)
-    .bind(now)
-    .execute(tx)
-    .await?;
-    Ok(inserted == 1)
+    .execute_at_commit(tx)
+    .await
+}
+
+/// Returns whether a transaction failed because its key, or by chance its id, has a response.
+pub fn is_taken(error: &Error) -> bool {
+    matches!(error, Error::Duplicate(what) if what.contains("idempotency"))
+}
+
+/// Deletes the response of a key if it is expired.
+pub async fn delete_if_expired(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    key: &IdempotencyKey,
+    now: Instant,
+) -> Result<()> {
+    sql("DELETE FROM idempotency WHERE project_id = $1 AND slot = $2 AND id < $3")
+        .bind(scope.project())
+        .bind(key.slot(scope))
+        .bind(first_id_after(now))
+        .execute(tx)
+        .await
+        .map(drop)
 }
 
 /// Deletes expired responses and returns their number.
 pub async fn delete_expired(tx: &mut Tx, now: Instant) -> Result<u64> {
-    sql("DELETE FROM idempotency WHERE expires_at <= $1")
-        .bind(now)
+    sql("DELETE FROM idempotency WHERE id < $1")
+        .bind(first_id_after(now))
         .execute(tx)
         .await
 }

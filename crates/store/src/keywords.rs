@@ -26,8 +26,6 @@ use searchwright_contract::{
 };
 use serde_json::Value;
 
-use trigrams::Indexed;
-
 pub use cannibalisation::{list_competing_pages, list_languages, update_competing_pages};
 pub use clusters::{ClusterCandidate, ClusterPlace, list_in_language, update_clusters};
 pub use list::{KeywordQuery, ListPart, list, list_text};
@@ -229,18 +227,15 @@ pub async fn create(
 
 /// Inserts keywords and returns their number. Those whose text exists are left as they are.
 pub async fn insert_new(tx: &mut Tx, scope: ProjectScope, new: Vec<NewKeyword>, now: Instant) -> Result<u64> {
-    let texts: Vec<String> = new.iter().map(|new| new.normalized.clone()).collect();
     let rows = new.into_iter().map(insert_row).collect::<Result<_>>()?;
     let inserted = sql(insert!())
         .bind(scope.project())
         .bind(now)
         .fetch_optional_each(tx, rows, |c| c.take::<KeywordId>())
         .await?;
-    let indexed = |(id, normalized)| Some(Indexed { id: id?, normalized });
-    let indexed: Vec<Indexed> = inserted.into_iter().zip(texts).filter_map(indexed).collect();
-    let count = indexed.len() as u64;
-    trigrams::insert(tx, scope, indexed).await?;
-    Ok(count)
+    let created: Vec<KeywordId> = inserted.into_iter().flatten().collect();
+    trigrams::insert(tx, scope, &created).await?;
+    Ok(created.len() as u64)
 }
 
 fn insert_row(new: NewKeyword) -> Result<Vec<Param>> {

@@ -4,13 +4,13 @@
 //! one: each but the first runs as a savepoint, one COMMIT covers them all, and only then are the callers
 //! answered.
 
+mod announced;
 pub(crate) mod bounded;
 mod checkpoints;
 pub(crate) mod connection;
 mod disk;
 
 use std::{
-    io::Write as _,
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, PoisonError,
@@ -25,6 +25,7 @@ use futures_util::FutureExt as _;
 use rusqlite::{Connection, config::DbConfig};
 use tokio::sync::{oneshot, watch};
 
+use announced::Announced;
 use connection::{ConnectionPool, PooledConnection, connect};
 use disk::Disk;
 
@@ -62,8 +63,9 @@ pub(crate) struct Sqlite {
     /// Whether it is unknown what of a commit is on the disk.
     broken: watch::Sender<bool>,
     disk: Arc<Disk>,
-    /// Changes of credentials that could not be announced to other processes.
-    unannounced: AtomicU64,
+    /// Changes of credentials that this process made.
+    own_changes: AtomicU64,
+    announced: Announced,
 }
 
 /// A transaction of a caller. It runs inside the commit under way, and returns a closure that is called with
@@ -139,7 +141,8 @@ impl Sqlite {
             writer: Mutex::new(Some(thread)),
             broken,
             disk,
-            unannounced: AtomicU64::new(0),
+            own_changes: AtomicU64::new(0),
+            announced: Announced::new(path.with_extension("keys")),
         })
     }
 
@@ -208,26 +211,17 @@ impl Sqlite {
         self.disk.keep_reserve();
     }
 
-    /// Length of a file beside the database that grows by one byte per change. A `stat` costs a tenth of
-    /// reading the key, and sees the changes that the operator's commands made in other processes.
+    /// Number of changes of credentials: those of this process at once, and those that the operator's commands made in other
+    /// processes a moment later.
     pub(crate) fn credential_generation(&self) -> u64 {
-        let announced = std::fs::metadata(self.path.with_extension("keys")).map_or(0, |file| file.len());
-        announced + self.unannounced.load(Ordering::Acquire)
+        self.own_changes.load(Ordering::Acquire) + self.announced.count(Instant::now())
     }
 
     /// The change is committed: an announcement that fails must not make it look failed. Other processes then learn of it when
     /// their entries end.
     pub(crate) fn credentials_changed(&self) {
-        let file = disk::private()
-            .append(true)
-            .open(self.path.with_extension("keys"));
-        let announced = file.and_then(|mut file| {
-            file.write_all(b".")
-                // A full disk lets a file grow that has nothing in it.
-                .or_else(|_| file.set_len(file.metadata()?.len() + 1))
-        });
-        if let Err(error) = announced {
-            self.unannounced.fetch_add(1, Ordering::AcqRel);
+        self.own_changes.fetch_add(1, Ordering::AcqRel);
+        if let Err(error) = self.announced.add() {
             tracing::warn!(%error, "a change of credentials was not announced; other processes notice it within 2 seconds");
         }
     }

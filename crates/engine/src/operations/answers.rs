@@ -46,6 +46,8 @@ impl Handle<ListAnswers> for Engine {
 }
 
 impl Handle<ImportAnswers> for Engine {
+    const PREPARES: bool = true;
+
     async fn prepare(call: &Call, operation: &ImportAnswers) -> Result<Prepared> {
         let id: PromptId = call.child(RecordKind::Prompt, &operation.prompt_id)?;
         check_times(call.now, &operation.items)?;

@@ -142,6 +142,8 @@ impl Handle<ListIntegrations> for Engine {
 }
 
 impl Handle<ConnectIntegration> for Engine {
+    const PREPARES: bool = true;
+
     async fn prepare(call: &Call, operation: &ConnectIntegration) -> Result<Prepared> {
         let vendor = vendor(&operation.provider)?;
         if let Some(url) = &operation.site_url {
@@ -206,6 +208,8 @@ impl Handle<ConnectIntegration> for Engine {
 }
 
 impl Handle<ListFields> for Engine {
+    const PREPARES: bool = true;
+
     async fn prepare(call: &Call, operation: &ListFields) -> Result<Prepared> {
         let (site, collection) = (operation.site_id.as_deref(), operation.collection_id.as_deref());
         ask_fields(call, &operation.provider, site, collection)
@@ -219,6 +223,8 @@ impl Handle<ListFields> for Engine {
 }
 
 impl Handle<SaveMapping> for Engine {
+    const PREPARES: bool = true;
+
     async fn prepare(call: &Call, operation: &SaveMapping) -> Result<Prepared> {
         let (site, collection) = (operation.site_id.as_deref(), operation.collection_id.as_deref());
         ask_fields(call, &operation.provider, site, collection)

@@ -48,7 +48,7 @@ struct Entry {
 }
 
 impl Handle<ImportKeywords> for Engine {
-    const WRITES_AHEAD: bool = true;
+    const PREPARES: bool = true;
 
     /// Imports the rows, a portion per transaction, so that the writes of others wait for no more than one. Whoever
     /// repeats an import that was interrupted finds the rows that were written unchanged.

@@ -189,6 +189,8 @@ async fn drafted(call: &Call, tx: &mut Tx, operation: CreatePost, id: PostId) ->
 }
 
 impl Handle<CreatePost> for Engine {
+    const PREPARES: bool = true;
+
     async fn prepare(call: &Call, operation: &CreatePost) -> Result<Prepared> {
         let (id, operation) = (call.engine.clock.id(), operation.clone());
         let drafted = drafted(call, &mut call.engine.db.read().await?, operation, id).await;
@@ -284,6 +286,8 @@ async fn edited(call: &Call, tx: &mut Tx, operation: UpdatePost) -> Result<Edite
 }
 
 impl Handle<UpdatePost> for Engine {
+    const PREPARES: bool = true;
+
     async fn prepare(call: &Call, operation: &UpdatePost) -> Result<Prepared> {
         let edited = edited(call, &mut call.engine.db.read().await?, operation.clone()).await;
         assess_ahead(

@@ -18,6 +18,8 @@ impl Handle<GetReports> for Engine {
 }
 
 impl Handle<ImportReport> for Engine {
+    const PREPARES: bool = true;
+
     async fn prepare(call: &Call, operation: &ImportReport) -> Result<Prepared> {
         let (brands, days) = {
             let mut tx = call.engine.db.read().await?;

@@ -28,6 +28,8 @@ use crate::{
 const SAME_RUN_MILLIS: i64 = 60_000;
 
 impl Handle<TrackPrompt> for Engine {
+    const PREPARES: bool = true;
+
     async fn prepare(call: &Call, operation: &TrackPrompt) -> Result<Prepared> {
         let id: PromptId = call.child(RecordKind::Prompt, &operation.prompt_id)?;
         let scope = call.scope()?;

@@ -289,6 +289,8 @@ fn apply(operation: UpdateSchedule, record: &mut ScheduleRecord) -> Vec<Fault> {
 }
 
 impl Handle<UpdateSchedule> for Engine {
+    const PREPARES: bool = true;
+
     async fn prepare(call: &Call, operation: &UpdateSchedule) -> Result<Prepared> {
         let admitted = admit(call, &operation.kind).await;
         admitted.inspect_err(|failure| {

@@ -17,6 +17,8 @@ use crate::{
 };
 
 impl Handle<GetOverview> for Engine {
+    const PREPARES: bool = true;
+
     async fn prepare(call: &Call, operation: &GetOverview) -> Result<Prepared> {
         let data = {
             let mut tx = call.engine.db.read().await?;
@@ -53,6 +55,8 @@ fn place(entry: &Opportunity) -> (i64, String) {
 }
 
 impl Handle<ListOpportunities> for Engine {
+    const PREPARES: bool = true;
+
     async fn prepare(call: &Call, operation: &ListOpportunities) -> Result<Prepared> {
         let data = {
             let mut tx = call.engine.db.read().await?;

@@ -10,6 +10,7 @@ mod audit;
 mod calls;
 mod configuration;
 mod help;
+mod keyed;
 mod login;
 mod posts;
 mod profiles;

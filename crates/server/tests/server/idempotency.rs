@@ -12,6 +12,8 @@ on_both!(
     of_many_at_once_one_takes_effect,
     refusals_are_given_again,
     an_answer_is_kept_for_two_days,
+    a_repeat_changes_nothing_whatever_became_of_the_record,
+    two_posts_at_once_are_one,
 );
 
 const HOUR: i64 = 3_600_000;
@@ -234,6 +236,71 @@ async fn an_answer_is_kept_for_two_days(database: &str) {
         (false, &json!(true)),
         "after thirty days"
     );
+}
+
+/// The operation could be carried out once more, or could not: it is not asked again.
+async fn a_repeat_changes_nothing_whatever_became_of_the_record(database: &str) {
+    let bench = Bench::on(database, &[]).await;
+    let body = json!({ "keyword": "desk" });
+    let made = post(&bench, "P/keywords", "create", body.clone()).await;
+    let id = made.json()["id"].as_str().unwrap().to_owned();
+    let path = format!("P/keywords/{id}");
+    let patch = async |key: &str, volume: i64| {
+        bench
+            .call("PATCH", &path)
+            .header("idempotency-key", key)
+            .header("if-match", made.header("etag").unwrap())
+            .json(&json!({ "searchVolume": volume }))
+            .send()
+            .await
+    };
+    let patched = patch("update", 7).await;
+    assert_eq!((patched.status, is_replay(&patched)), (200, false));
+    bench.patch(&path, json!({ "searchVolume": 8 })).await;
+    let again = patch("update", 7).await;
+    assert_eq!((again.body, again.status), (patched.body, 200));
+    let refused = patch("stale", 9).await;
+    refused.refuses(412, "precondition_failed");
+    patch("stale", 10).await.refuses(422, "idempotency_key_reused");
+    assert_eq!(bench.get(&path).await.json()["searchVolume"], 8);
+    assert_eq!(bench.call("DELETE", &path).send().await.status, 204);
+    let activity = bench.get("P/activity").await.json()["data"].clone();
+    let again = post(&bench, "P/keywords", "create", body).await;
+    assert_eq!((again.status, is_replay(&again)), (201, true));
+    assert_eq!(again.body, made.body);
+    post(&bench, "P/keywords", "create", json!({ "keyword": "chair" }))
+        .await
+        .refuses(422, "idempotency_key_reused");
+    assert!(bench.keywords().await.is_empty());
+    assert_eq!(bench.get("P/activity").await.json()["data"], activity);
+}
+
+/// Two posts of one title are allowed, so that nothing but the key holds the second back.
+async fn two_posts_at_once_are_one(database: &str) {
+    let bench = Bench::on(database, &[]).await;
+    for round in 0..5 {
+        let (key, body) = (format!("k-{round}"), json!({ "title": "Oak desks" }));
+        let (one, other) = tokio::join!(
+            post(&bench, "P/posts", &key, body.clone()),
+            post(&bench, "P/posts", &key, body.clone())
+        );
+        for answer in [&one, &other] {
+            if answer.status != 201 {
+                answer.refuses(409, "idempotency_in_progress");
+            }
+        }
+        assert!(one.status == 201 || other.status == 201);
+        let again = post(&bench, "P/posts", &key, body).await;
+        assert_eq!((again.status, is_replay(&again)), (201, true));
+        let posts = bench.get("P/posts").await.json()["data"].clone();
+        assert_eq!(posts.as_array().unwrap().len(), round + 1);
+        let events = bench.get("P/events").await.json()["data"].clone();
+        let created = |event: &&Value| event["type"] == "post.created";
+        assert_eq!(
+            events.as_array().unwrap().iter().filter(created).count(),
+            round + 1
+        );
+    }
 }
 
 #[tokio::test]

@@ -70,20 +70,19 @@ CREATE TABLE api_keys (
 );
 CREATE INDEX api_keys_by_project ON api_keys (project_id, id);
 
--- Responses that are replayed for the same Idempotency-Key.
+-- Responses that are replayed for the same Idempotency-Key. An id is the time of expiry in milliseconds * 2^20 with a random end,
+-- so that rows are added at the end of the table and expired ones are found without another index. It does not reference `projects`.
 CREATE TABLE idempotency (
-  project_id UUID NOT NULL REFERENCES projects (id),
+  id BIGINT PRIMARY KEY,
+  slot UUID NOT NULL UNIQUE, -- hash of project, owner, route and key
+  project_id UUID NOT NULL,
   owner UUID NOT NULL,
   route TEXT NOT NULL,
-  key TEXT NOT NULL,
   fingerprint BYTEA NOT NULL, -- SHA-256 of the request
   status BIGINT NOT NULL,
   head JSONB NOT NULL,
-  body BYTEA NOT NULL,
-  expires_at TIMESTAMPTZ NOT NULL,
-  PRIMARY KEY (project_id, owner, route, key)
+  body BYTEA NOT NULL
 );
-CREATE INDEX idempotency_expiry ON idempotency (expires_at);
 
 -- One row per call that changed something. Expired rows are found by the primary key, because an id
 -- begins with its time. It does not reference `projects`.

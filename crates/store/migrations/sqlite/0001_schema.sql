@@ -70,20 +70,19 @@ CREATE TABLE api_keys (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX api_keys_by_project ON api_keys (project_id, id);
 
--- Responses that are replayed for the same Idempotency-Key.
+-- Responses that are replayed for the same Idempotency-Key. An id is the time of expiry in milliseconds * 2^20 with a random end,
+-- so that rows are added at the end of the table and expired ones are found without another index. It does not reference `projects`.
 CREATE TABLE idempotency (
-  project_id BLOB NOT NULL REFERENCES projects (id),
+  id INTEGER PRIMARY KEY,
+  slot BLOB NOT NULL UNIQUE, -- hash of project, owner, route and key
+  project_id BLOB NOT NULL,
   owner BLOB NOT NULL,
   route TEXT NOT NULL,
-  key TEXT NOT NULL,
   fingerprint BLOB NOT NULL, -- SHA-256 of the request
   status INTEGER NOT NULL,
   head TEXT NOT NULL,
-  body BLOB NOT NULL,
-  expires_at TEXT NOT NULL,
-  PRIMARY KEY (project_id, owner, route, key)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX idempotency_expiry ON idempotency (expires_at);
+  body BLOB NOT NULL
+) STRICT;
 
 -- One row per call that changed something. Expired rows are found by the primary key, because an id
 -- begins with its time.
@@ -840,12 +839,14 @@ CREATE INDEX keywords_by_status ON keywords (project_id, status, id);
 CREATE INDEX keywords_by_intent ON keywords (project_id, intent, id);
 CREATE INDEX keywords_by_cluster ON keywords (project_id, cluster_id, id) WHERE cluster_id IS NOT NULL;
 
--- Trigrams of the texts of keywords, for searches by a part of them. Entries are numbered, and each project has 2^40 numbers
--- of its own from `range` * 2^40 on, so that a search passes the entries of others over. Texts shorter than a trigram have none.
+-- Trigrams of the texts of keywords, for searches by a part of them. Keywords created after `indexed` are added later, many
+-- together. Entries are numbered, and each project has 2^40 numbers of its own from `range` * 2^40 on, so that a search passes
+-- the entries of others over. Texts shorter than a trigram have none.
 CREATE TABLE keyword_ranges (
   range INTEGER PRIMARY KEY,
   project_id BLOB NOT NULL UNIQUE REFERENCES projects (id),
-  last INTEGER NOT NULL -- last number in use
+  last INTEGER NOT NULL, -- last number in use
+  indexed BLOB NOT NULL -- id of the last keyword that was added
 ) STRICT;
 CREATE TABLE keyword_numbers (
   number INTEGER PRIMARY KEY,

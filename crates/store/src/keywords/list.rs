@@ -6,7 +6,10 @@ use searchwright_contract::{
     keywords::{Intent, Keyword, KeywordSort, KeywordStatus},
 };
 
-use super::{read_keyword, trigrams};
+use super::{
+    read_keyword,
+    trigrams::{self, Candidates},
+};
 use crate::{Result, Tx, access::ProjectScope, sql};
 
 /// Keywords that pass a filter, up to which they are all looked at.
@@ -257,7 +260,7 @@ pub fn list_text(query: &KeywordQuery, part: ListPart, postgres: bool) -> &'stat
     }
 }
 
-/// Returns the statement of a part of a list that has only the candidates of a search, which are one more parameter.
+/// Returns the statement of a part of a list that has only the candidates of a search, which are one more parameter, or two on SQLite.
 fn candidates_text(query: &KeywordQuery, part: ListPart, postgres: bool) -> &'static str {
     if postgres {
         among_text!(
@@ -268,7 +271,8 @@ fn candidates_text(query: &KeywordQuery, part: ListPart, postgres: bool) -> &'st
         )
     } else {
         among_text!(
-            "SELECT keyword_id FROM keyword_numbers WHERE number IN (SELECT value FROM json_each($9))",
+            "SELECT keyword_id FROM keyword_numbers WHERE number IN (SELECT value FROM json_each($9))
+             UNION ALL SELECT id FROM keywords WHERE project_id = $1 AND id > $10",
             "+",
             query,
             part
@@ -329,14 +333,18 @@ pub async fn list(tx: &mut Tx, scope: ProjectScope, query: KeywordQuery) -> Resu
         Some(contained) => trigrams::find_candidates(tx, scope, contained).await?,
         None => None,
     };
-    if candidates.as_deref() == Some("[]") {
+    if tx.is_postgres()
+        && candidates
+            .as_ref()
+            .is_some_and(|candidates| candidates.found == "[]")
+    {
         return Ok(Vec::new());
     }
     let are_few = candidates.is_none() && !is_by_time && is_filter_for_few(tx, scope, &query).await?;
     let parts = Parts {
         scope,
         query: &query,
-        candidates: candidates.as_deref(),
+        candidates: candidates.as_ref(),
         are_few,
     };
     if is_by_time {
@@ -360,7 +368,7 @@ struct Parts<'q> {
     scope: ProjectScope,
     query: &'q KeywordQuery,
     /// Candidates of a search, unless they are many.
-    candidates: Option<&'q str>,
+    candidates: Option<&'q Candidates>,
     /// Few keywords pass a filter.
     are_few: bool,
 }
@@ -391,7 +399,10 @@ impl Parts<'_> {
             .bind(query.contains.as_deref().map(like_pattern))
             .bind(query.cluster);
         if let Some(candidates) = self.candidates {
-            statement = statement.bind(candidates);
+            statement = statement.bind(&candidates.found);
+            if !tx.is_postgres() {
+                statement = statement.bind(candidates.indexed);
+            }
         }
         statement.fetch_all(tx, read_keyword).await
     }

@@ -1,9 +1,12 @@
 //! The index of the texts of keywords, for searches by a part of them.
 //!
 //! On SQLite it is a full-text table of trigrams, which is kept here: a trigger would make every insert a statement that
-//! writes the index out, however many follow in its transaction. PostgreSQL keeps its own, where it has `pg_trgm`.
+//! writes the index out, however many follow in its transaction. Keywords that are created one by one are added a hundred at a
+//! time, because for one of them as many pages are written as for all of these; until then a search looks at each of them.
+//! PostgreSQL keeps its own index, where it has `pg_trgm`.
 
 use searchwright_contract::ids::KeywordId;
+use uuid::Uuid;
 
 use super::list::like_pattern;
 use crate::{Error, Param, Result, Tx, access::ProjectScope, sql};
@@ -19,32 +22,38 @@ const MAX_LOOKED_UP: usize = 5;
 /// Maximum number of these that reach across two words.
 const MAX_ACROSS: usize = 3;
 
-/// A keyword to be found by its text.
+/// Keywords from which on those that are not in the index are added to it.
+const MAX_PENDING: usize = 128;
+/// Keywords of which one looks how many are pending: those whose id happens to be a multiple.
+const LOOKS_ONE_OF: u128 = 8;
+
+/// Keywords whose text may contain what is looked for.
 #[derive(Debug)]
-pub(super) struct Indexed {
-    pub(super) id: KeywordId,
-    pub(super) normalized: String,
+pub(super) struct Candidates {
+    /// List in JSON, as the statements of the list take it.
+    pub(super) found: String,
+    /// Last keyword that was in the index. On SQLite all later ones are candidates as well.
+    pub(super) indexed: KeywordId,
 }
 
 /// Returns the statement that finds the candidates of a search. Parameters: project, what is looked for, limit.
 pub const fn search_text(postgres: bool) -> &'static str {
     if postgres {
-        "SELECT count(*), CAST(coalesce(json_agg(id), '[]') AS TEXT) FROM
+        "SELECT count(*), CAST(coalesce(json_agg(id), '[]') AS TEXT), CAST(NULL AS UUID) FROM
            (SELECT id FROM keywords WHERE project_id = $1 AND normalized LIKE $2 LIMIT $3) found"
     } else {
-        "SELECT count(*), json_group_array(number) FROM
+        "SELECT count(*), json_group_array(number), (SELECT indexed FROM keyword_ranges WHERE project_id = $1) FROM
            (SELECT t.rowid AS number FROM keyword_ranges r CROSS JOIN keyword_trigrams t
             WHERE r.project_id = $1 AND t.keyword_trigrams MATCH $2 AND t.rowid > r.range << 40 AND t.rowid <= r.last LIMIT $3)"
     }
 }
 
-/// Returns a list in JSON of the keywords whose text may contain this one, as the statements of the list take it. `None` if
-/// the text is too short for the index, or if there are many.
+/// Returns the keywords whose text may contain this one. `None` if the text is too short for the index, or if there are many.
 pub(super) async fn find_candidates(
     tx: &mut Tx,
     scope: ProjectScope,
     contained: &str,
-) -> Result<Option<String>> {
+) -> Result<Option<Candidates>> {
     if contained.chars().nth(LENGTH - 1).is_none() {
         return Ok(None);
     }
@@ -53,13 +62,14 @@ pub(super) async fn find_candidates(
     } else {
         match_expression(contained)
     };
-    let (count, found): (i64, String) = sql(search_text(tx.is_postgres()))
+    let (count, found, indexed): (i64, String, Option<KeywordId>) = sql(search_text(tx.is_postgres()))
         .bind(scope.project())
         .bind(text)
         .bind(MAX_CANDIDATES + 1)
-        .fetch_one(tx, |c| Ok((c.take()?, c.take()?)))
+        .fetch_one(tx, |c| Ok((c.take()?, c.take()?, c.take()?)))
         .await?;
-    Ok((count <= MAX_CANDIDATES).then_some(found))
+    let indexed = indexed.unwrap_or(Uuid::nil().into());
+    Ok((count <= MAX_CANDIDATES).then_some(Candidates { found, indexed }))
 }
 
 /// Returns the full-text query of texts that have some trigrams of this one; what they let through is compared with it. Each
@@ -95,34 +105,85 @@ fn spread<T: Copy>(items: &[T], count: usize) -> Vec<T> {
         .collect()
 }
 
-/// Adds keywords to the index.
-pub(super) async fn insert(tx: &mut Tx, scope: ProjectScope, mut keywords: Vec<Indexed>) -> Result<()> {
-    keywords.retain(|keyword| keyword.normalized.chars().nth(LENGTH - 1).is_some());
-    if tx.is_postgres() || keywords.is_empty() {
+/// Adds keywords that were created to the index, or leaves them to be added together with later ones.
+pub(super) async fn insert(tx: &mut Tx, scope: ProjectScope, created: &[KeywordId]) -> Result<()> {
+    if tx.is_postgres() || created.is_empty() {
         return Ok(());
     }
-    let count = i64::try_from(keywords.len()).map_err(Error::defect)?;
-    let known = sql("UPDATE keyword_ranges SET last = last + $2 WHERE project_id = $1 RETURNING last")
+    let indexed = sql("SELECT indexed FROM keyword_ranges WHERE project_id = $1")
         .bind(scope.project())
-        .bind(count)
-        .fetch_optional(tx, |c| c.take::<i64>())
+        .fetch_optional(tx, |c| c.take::<KeywordId>())
+        .await?
+        .unwrap_or(Uuid::nil().into());
+    // The clock was set back, or the id was made before that of another which was created first.
+    let (late, pending): (Vec<KeywordId>, Vec<KeywordId>) = created.iter().partition(|id| **id <= indexed);
+    if !late.is_empty() {
+        let ids = late.into_iter().map(|id| vec![id.into()]).collect();
+        let entries = sql("SELECT id, normalized FROM keywords WHERE project_id = $1 AND id = $2")
+            .bind(scope.project())
+            .fetch_optional_each(tx, ids, |c| Ok((c.take()?, c.take()?)))
+            .await?;
+        add(tx, scope, entries.into_iter().flatten().collect(), indexed).await?;
+    }
+    let looks = pending.len() > 1
+        || pending
+            .iter()
+            .any(|id| id.uuid().as_u128().is_multiple_of(LOOKS_ONE_OF));
+    if !looks {
+        return Ok(());
+    }
+    let full = sql("SELECT 1 FROM keywords WHERE project_id = $1 AND id > $2 LIMIT 1 OFFSET $3")
+        .bind(scope.project())
+        .bind(indexed)
+        .bind(MAX_PENDING as u64 - 1)
+        .fetch_optional(tx, |_| Ok(()))
         .await?;
+    if full.is_none() {
+        return Ok(());
+    }
+    let entries: Vec<(KeywordId, String)> =
+        sql("SELECT id, normalized FROM keywords WHERE project_id = $1 AND id > $2 ORDER BY id")
+            .bind(scope.project())
+            .bind(indexed)
+            .fetch_all(tx, |c| Ok((c.take()?, c.take()?)))
+            .await?;
+    let last = entries.last().map_or(indexed, |(id, _)| *id);
+    add(tx, scope, entries, last).await
+}
+
+/// Adds keywords to the index, in which all up to `indexed` are then.
+async fn add(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    mut entries: Vec<(KeywordId, String)>,
+    indexed: KeywordId,
+) -> Result<()> {
+    entries.retain(|(_, normalized)| normalized.chars().nth(LENGTH - 1).is_some());
+    let count = i64::try_from(entries.len()).map_err(Error::defect)?;
+    let known =
+        sql("UPDATE keyword_ranges SET last = last + $2, indexed = $3 WHERE project_id = $1 RETURNING last")
+            .bind(scope.project())
+            .bind(count)
+            .bind(indexed)
+            .fetch_optional(tx, |c| c.take::<i64>())
+            .await?;
     let last = match known {
         Some(last) => last,
         None => {
-            sql("INSERT INTO keyword_ranges (range, project_id, last)
-                 SELECT next, $1, (next << 40) + $2 FROM (SELECT coalesce(max(range), 0) + 1 AS next FROM keyword_ranges)
+            sql("INSERT INTO keyword_ranges (range, project_id, last, indexed)
+                 SELECT next, $1, (next << 40) + $2, $3 FROM (SELECT coalesce(max(range), 0) + 1 AS next FROM keyword_ranges)
                  RETURNING last")
             .bind(scope.project())
             .bind(count)
+            .bind(indexed)
             .fetch_one(tx, |c| c.take())
             .await?
         }
     };
     let (mut numbers, mut texts): (Vec<Vec<Param>>, Vec<Vec<Param>>) = (Vec::new(), Vec::new());
-    for (number, keyword) in (last - count + 1..).zip(keywords) {
-        numbers.push(vec![number.into(), keyword.id.into()]);
-        texts.push(vec![number.into(), keyword.normalized.into()]);
+    for (number, (id, normalized)) in (last - count + 1..).zip(entries) {
+        numbers.push(vec![number.into(), id.into()]);
+        texts.push(vec![number.into(), normalized.into()]);
     }
     sql("INSERT INTO keyword_numbers (number, keyword_id) VALUES ($1, $2)")
         .execute_each(tx, numbers)

@@ -2,9 +2,11 @@
 //!
 //! By default the commit that fills the log copies all of it, and every caller of that commit waits for 64 MiB. Here a thread
 //! copies the log, and again the pages that were added meanwhile, until few are left. The writer copies those itself, so
-//! that the log is empty and its next write starts at the beginning of the file.
+//! that the log is empty and its next write starts at the beginning of the file. What the thread has copied it also brings to the
+//! disk: SQLite leaves that to whoever copies the last page, and the writer would wait for all of it.
 
 use std::{
+    fs::{File, OpenOptions},
     path::Path,
     sync::{
         Arc, Mutex, PoisonError,
@@ -31,7 +33,7 @@ pub(super) struct Limits {
 
 pub(super) const LIMITS: Limits = Limits {
     background: 16_384,
-    few: 2_048,
+    few: 512,
     forced: 4 * 16_384,
 };
 
@@ -48,12 +50,18 @@ struct Shared {
 pub(super) fn start(writer: &mut Connection, path: &Path, limits: Limits) -> Result<()> {
     let connection = connect(path, true)?;
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
+    let database = OpenOptions::new()
+        .write(true)
+        .open(path)
+        .map_err(|e| Error::Unavailable(e.to_string()))?;
+    // Never closed: that would take away the locks that SQLite has on the file in this process (fcntl(2)).
+    let database: &'static File = Box::leak(Box::new(database));
     let shared = Arc::new(Shared::default());
     let (wake, woken) = sync_channel(1);
     let of_thread = shared.clone();
     std::thread::Builder::new()
         .name("sqlite-copier".to_owned())
-        .spawn(move || copy_when_woken(&connection, &woken, &of_thread))
+        .spawn(move || copy_when_woken(&connection, database, &woken, &of_thread))
         .map_err(|e| Error::Unavailable(e.to_string()))?;
     writer.wal_hook(Some(move |log: &mut Wal, pages| {
         let pages = u32::try_from(pages).unwrap_or_default();
@@ -86,12 +94,16 @@ pub(super) fn start(writer: &mut Connection, path: &Path, limits: Limits) -> Res
     Ok(())
 }
 
-fn copy_when_woken(connection: &Connection, woken: &Receiver<()>, shared: &Shared) {
+fn copy_when_woken(connection: &Connection, database: &File, woken: &Receiver<()>, shared: &Shared) {
     while woken.recv().is_ok() {
         let _copying = shared.copying.lock().unwrap_or_else(PoisonError::into_inner);
         match connection.wal_checkpoint_v2(Some(MAIN_DB), CheckpointMode::PASSIVE) {
             Ok((_, copied)) => {
                 let copied = u32::try_from(copied).unwrap_or_default();
+                // Where it fails, the writer's own attempt fails too, and says so.
+                if let Err(error) = database.sync_data() {
+                    tracing::warn!(%error, "the database could not be brought to the disk");
+                }
                 shared.copied.store(copied, Ordering::Relaxed);
             }
             Err(error) => log_failure(&error),

@@ -32,25 +32,26 @@ fn answer(body: &str) -> StoredResponse {
     }
 }
 
-async fn insert(
-    store: &Store,
-    scope: ProjectScope,
-    slot: &IdempotencyKey,
-    body: &str,
-    at: i64,
-    until: i64,
-) -> bool {
+/// Whether the response was inserted: no other one had the key.
+async fn insert(store: &Store, scope: ProjectScope, slot: &IdempotencyKey, body: &str, until: i64) -> bool {
     let (slot, stored) = (slot.clone(), answer(body));
-    commit!(store.db, |tx| idempotency::insert(
+    is_inserted(commit!(store.db, |tx| idempotency::insert(
         tx,
         scope,
         &slot,
         stored,
-        later(at),
-        later(until)
+        later(until),
+        id()
     )
-    .await)
-    .unwrap()
+    .await))
+}
+
+fn is_inserted(done: searchwright_store::Result<()>) -> bool {
+    match done {
+        Ok(()) => true,
+        Err(error) if idempotency::is_taken(&error) => false,
+        Err(error) => panic!("{error}"),
+    }
 }
 
 async fn found(store: &Store, scope: ProjectScope, slot: &IdempotencyKey, at: i64) -> Option<String> {
@@ -69,7 +70,7 @@ async fn response_is_found_by_its_owner_only(place: &Place) {
     let (scope, foreign, owner) = (store.project().await, store.project().await, id());
     let mine = slot(owner, "keywords.create", "k-1");
     assert_eq!(found(&store, scope, &mine, 0).await, None);
-    assert!(insert(&store, scope, &mine, "first", 0, 100).await);
+    assert!(insert(&store, scope, &mine, "first", 100).await);
     assert_eq!(found(&store, scope, &mine, 99).await.as_deref(), Some("first"));
     assert_eq!(found(&store, scope, &mine, 100).await, None, "expired");
     assert_eq!(found(&store, foreign, &mine, 0).await, None);
@@ -85,8 +86,8 @@ async fn response_is_found_by_its_owner_only(place: &Place) {
 async fn first_response_is_kept(place: &Place) {
     let store = place.store().await;
     let (scope, mine) = (store.project().await, slot(id(), "keywords.create", "k"));
-    assert!(insert(&store, scope, &mine, "first", 0, 100).await);
-    assert!(!insert(&store, scope, &mine, "second", 50, 200).await);
+    assert!(insert(&store, scope, &mine, "first", 100).await);
+    assert!(!insert(&store, scope, &mine, "second", 200).await);
     assert_eq!(found(&store, scope, &mine, 60).await.as_deref(), Some("first"));
     assert_eq!(
         found(&store, scope, &mine, 150).await,
@@ -99,8 +100,20 @@ async fn expired_response_is_replaced(place: &Place) {
     let store = place.store().await;
     let (scope, owner) = (store.project().await, id());
     let again = slot(owner, "keywords.create", "again");
-    assert!(insert(&store, scope, &again, "old", 0, 100).await);
-    assert!(insert(&store, scope, &again, "new", 100, 300).await);
+    assert!(insert(&store, scope, &again, "old", 100).await);
+    let forget = async |at| {
+        let again = again.clone();
+        commit!(store.db, |tx| idempotency::delete_if_expired(
+            tx, scope, &again, at
+        )
+        .await)
+        .unwrap();
+    };
+    forget(later(99)).await;
+    assert_eq!(found(&store, scope, &again, 99).await.as_deref(), Some("old"));
+    assert!(!insert(&store, scope, &again, "new", 300).await);
+    forget(later(100)).await;
+    assert!(insert(&store, scope, &again, "new", 300).await);
     assert_eq!(found(&store, scope, &again, 200).await.as_deref(), Some("new"));
     for n in 0..10 {
         assert!(
@@ -109,7 +122,6 @@ async fn expired_response_is_replaced(place: &Place) {
                 scope,
                 &slot(owner, "keywords.create", &n.to_string()),
                 "x",
-                0,
                 100 + n
             )
             .await
@@ -131,16 +143,15 @@ async fn one_of_two_concurrent_responses_is_kept(place: &Place) {
             .map(|body| {
                 let (db, mine) = (store.db.clone(), mine.clone());
                 tokio::spawn(async move {
-                    commit!(db, |tx| idempotency::insert(
+                    is_inserted(commit!(db, |tx| idempotency::insert(
                         tx,
                         scope,
                         &mine,
                         answer(body),
-                        now(),
-                        later(100)
+                        later(100),
+                        id()
                     )
-                    .await)
-                    .unwrap()
+                    .await))
                 })
             })
             .into_iter()

@@ -11,6 +11,8 @@ use searchwright_store::{
     sql,
 };
 
+use uuid::Uuid;
+
 use crate::{
     harness::{Place, Store, id, now, on_postgres, run},
     keywords::{keyword, list},
@@ -21,6 +23,7 @@ on_both!(
     a_search_of_many_hits_is_the_list_without_the_others,
     deleted_keywords_are_not_found_and_come_back_once,
     a_filter_lists_what_passes_it_few_or_many,
+    keywords_created_one_by_one_are_found_at_once,
 );
 
 const SORTS: [KeywordSort; 4] = [
@@ -293,4 +296,58 @@ fn a_role_that_may_not_create_extensions_searches_without() {
         )
         .await;
     });
+}
+
+/// They come into the index many together, in the order of their ids; those of an earlier time one by one.
+async fn keywords_created_one_by_one_are_found_at_once(place: &Place) {
+    let store = place.store().await;
+    let (scope, other) = (store.project().await, store.project().await);
+    let mut count = 0;
+    for n in 0..400_u128 {
+        // Every seventh is from a clock that was set back.
+        let time = if n % 7 == 3 { n } else { n + 10_000 };
+        let new = NewKeyword {
+            id: KeywordId::from(Uuid::from_u128((time << 80) + n * 5)),
+            keyword: format!("lamp number {n}"),
+            normalized: format!("lamp number {n}"),
+            language: "en".to_owned(),
+            country: String::new(),
+            status: KeywordStatus::New,
+            source: KeywordSource::Manual,
+            facts: KeywordFacts::default(),
+        };
+        let made = commit!(store.db, |tx| keywords::create(tx, scope, new, now()).await);
+        made.unwrap().unwrap();
+        count += 1;
+        let text = format!("p number {n}");
+        let found = search(&store, scope, &text, KeywordSort::Created, 100).await;
+        assert!(
+            found.iter().any(|found| found.keyword.ends_with(&text)),
+            "{n} of {found:?}"
+        );
+        if n % 50 == 49 {
+            for sort in SORTS {
+                assert_eq!(
+                    search(&store, scope, "mp num", sort, 30).await.len(),
+                    count,
+                    "{sort:?}"
+                );
+            }
+        }
+    }
+    assert!(
+        search(&store, other, "mp num", KeywordSort::Created, 30)
+            .await
+            .is_empty()
+    );
+    for (n, found) in search(&store, scope, "number 1", KeywordSort::Created, 100)
+        .await
+        .iter()
+        .enumerate()
+    {
+        let gone = found.id;
+        commit!(store.db, |tx| keywords::delete(tx, scope, gone).await).unwrap();
+        let left = search(&store, scope, "number 1", KeywordSort::Created, 100).await;
+        assert_eq!(left.len(), 111 - n - 1);
+    }
 }

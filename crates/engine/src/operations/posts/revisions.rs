@@ -55,6 +55,8 @@ async fn restored(call: &Call, tx: &mut Tx, operation: &RestoreRevision) -> Resu
 }
 
 impl Handle<RestoreRevision> for Engine {
+    const PREPARES: bool = true;
+
     async fn prepare(call: &Call, operation: &RestoreRevision) -> Result<Prepared> {
         let restored = restored(call, &mut call.engine.db.read().await?, operation).await;
         assess_ahead(call, restored.map(|[_, after]| Some(after))).await
