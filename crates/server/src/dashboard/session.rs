@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use askama::Template;
 use axum::body::{Body, to_bytes};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
@@ -10,7 +11,10 @@ use searchwright_store::sessions::Session;
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
-use super::page;
+use super::{
+    page::{self, Form, Layout},
+    show,
+};
 use crate::{
     app::App,
     listen::{Peer, network},
@@ -236,21 +240,76 @@ pub(crate) async fn receive_from_anyone(
     }
 }
 
+/// Characters of a field that the page which sends a form again shows.
+const MAX_SHOWN: usize = 500;
+
+/// A form that was not carried out, to be sent again by the person who filled it in.
+#[derive(Template)]
+#[template(path = "resend.html")]
+struct Resend<'a> {
+    layout: Layout,
+    target: &'a str,
+    fields: Vec<&'a (String, String)>,
+    shown: Vec<(&'a str, String)>,
+    csrf: Option<String>,
+}
+
+/// Answers a form of a page of a project that came without its session, or with that of another: with what was typed, so that
+/// it is not lost. `None` for a form that holds a secret.
+fn ask_again(target: &str, form: &FormData, visitor: Option<&Visitor>) -> Option<Response<Body>> {
+    let is_secret = |name: &str| ["password", "secret", "code", "token"].contains(&name);
+    if !target.starts_with("/projects/") || form.0.iter().any(|(name, _)| is_secret(name)) {
+        return None;
+    }
+    let fields: Vec<&(String, String)> = form.0.iter().filter(|(name, _)| name != "csrf").collect();
+    let is_shown = |name: &str| !["once", "version", "row"].contains(&name);
+    let shown = fields
+        .iter()
+        .filter(|(name, value)| is_shown(name) && !value.trim().is_empty())
+        .map(|(name, value)| (name.as_str(), show::cut(value, MAX_SHOWN)));
+    let view = Resend {
+        layout: Layout::new("Send it again"),
+        target,
+        shown: shown.collect(),
+        csrf: visitor.map(Visitor::csrf),
+        fields,
+    };
+    let status = if visitor.is_some() {
+        StatusCode::FORBIDDEN
+    } else {
+        StatusCode::UNAUTHORIZED
+    };
+    Some(page::respond(status, &view, Form::Own))
+}
+
 /// Reads a form of the person who is signed in. An error is the answer.
 pub(crate) async fn receive(
     app: &App,
     request: Request<Body>,
 ) -> Result<(Visitor, FormData, Caller), Box<Response<Body>>> {
-    let visitor = need_visitor(app, request.headers(), "/account").await?;
+    let visitor = visitor(app, request.headers()).await?;
+    let target = request
+        .uri()
+        .path_and_query()
+        .map_or_else(String::new, ToString::to_string);
     let caller = caller(&request);
     let form = receive_from_anyone(app, request).await?;
+    let Some(visitor) = visitor else {
+        return Err(Box::new(
+            ask_again(&target, &form, None).unwrap_or_else(|| to_sign_in("/account")),
+        ));
+    };
     let (sent, own) = (form.get("csrf"), visitor.csrf());
     if !bool::from(sent.as_bytes().ct_eq(own.as_bytes())) {
-        return Err(Box::new(page::notice(
-            StatusCode::FORBIDDEN,
-            "This form was not accepted",
-            "It belongs to another session. Open the page again and send it from there.",
-        )));
+        return Err(Box::new(
+            ask_again(&target, &form, Some(&visitor)).unwrap_or_else(|| {
+                page::notice(
+                    StatusCode::FORBIDDEN,
+                    "This form was not accepted",
+                    "It belongs to another session. Open the page again and send it from there.",
+                )
+            }),
+        ));
     }
     Ok((visitor, form, caller))
 }

@@ -18,6 +18,7 @@ on_both!(
     viewers_see_no_forms_and_change_nothing,
     text_of_websites_is_never_markup,
     changes_of_a_person_are_in_the_activity_log,
+    a_form_of_a_session_that_ended_is_not_lost,
 );
 
 /// Signs somebody in.
@@ -324,4 +325,34 @@ async fn changes_of_a_person_are_in_the_activity_log(database: &str) {
     assert!(entry["user"]["name"].is_string(), "{entry}");
     let page = ann.open(&address(&bench, "/activity")).await;
     assert!(page.text.contains("Audits: start"), "{}", page.text);
+}
+
+async fn a_form_of_a_session_that_ended_is_not_lost(database: &str) {
+    let (bench, _) = bench(database).await;
+    let ann = signed_in(&bench, "ann@example.com", Role::Editor).await;
+    let path = address(&bench, "/audits");
+    let audits = ann.open(&path).await;
+    let (csrf, once) = (audits.field("csrf"), audits.field("once"));
+    let typed = [
+        ("csrf", csrf.as_str()),
+        ("once", once.as_str()),
+        ("maxPages", "7"),
+        ("exclude", "/\"quoted\" <b>*"),
+    ];
+    ann.cookie.replace(None);
+    let out = ann.send(&path, &typed).await;
+    assert_eq!(out.status, 401, "{}", out.text);
+    assert!(out.text.contains("You were signed out") && !out.text.contains("<b>*"));
+    // Sent again after signing in: with a token of the new session, after another look.
+    ann.sign_in("ann@example.com", PASSWORD).await;
+    let ask = ann.send(&path, &typed).await;
+    assert_eq!(ask.status, 403, "{}", ask.text);
+    assert_eq!(ask.field("maxPages"), "7");
+    let fresh = ask.field("csrf");
+    assert_ne!(fresh, csrf);
+    let again = submit(&ann, &ask, &path, &[("maxPages", "7"), ("exclude", "/x*")]).await;
+    assert!(again.text.contains("The audit was started"), "{}", again.text);
+    let current = bench.get("P/audits/current").await.json();
+    assert_eq!(current["config"]["maxPages"], json!(7));
+    until_idle(&bench).await;
 }
