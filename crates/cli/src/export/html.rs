@@ -14,11 +14,17 @@ use super::{VERIFY, shown};
 /// Pages shown of an issue.
 const PAGES: usize = 50;
 
-const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:62rem;padding:0 1rem;color:#1d2430;background:#fff}\
-h1{font-size:1.5rem}h2{font-size:1.1rem;margin:2rem 0 .5rem}.charts{display:flex;flex-wrap:wrap;gap:2rem;align-items:center}\
-.error{color:#b3261e}.warning{color:#8a5a00}.notice{color:#4a5568}details{border-top:1px solid #d7dce3;padding:.6rem 0}\
-summary{cursor:pointer}summary b{margin-right:.5rem}ul{overflow-wrap:anywhere}code{font-size:.85em;color:#4a5568}\
-@media(prefers-color-scheme:dark){body{color:#e6e9ee;background:#15181d}.error{color:#ff8a80}.warning{color:#ffcc66}.notice,code{color:#a0aab8}details{border-color:#333a44}}";
+/// Colours and shapes are those of the pages of the server.
+const STYLE: &str = ":root{color-scheme:light dark;--text:light-dark(#171b21,#e7eaee);--muted:light-dark(#56606b,#a4aeb9);--faint:light-dark(#e0e4e9,#2a3139);--accent:light-dark(#1456c4,#8ab4f8)}\
+body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:64rem;padding:0 1rem;color:var(--text);background:light-dark(#f6f7f9,#0f1215)}\
+h1{font-size:1.5rem;line-height:1.25;overflow-wrap:anywhere}h2{font-size:1.1rem;margin:2rem 0 .5rem}a{color:var(--accent)}\
+.charts,details{background:light-dark(#fff,#171b20);border:1px solid var(--faint);border-radius:8px;padding:1rem 1.1rem}\
+.charts{display:flex;flex-wrap:wrap;gap:1rem 2rem;align-items:center}.charts svg{max-width:100%;height:auto}\
+.error{color:light-dark(#b3261e,#f5a9a3)}.warning{color:light-dark(#8a5200,#f2c46d)}.notice{color:var(--muted)}\
+b[class]::before,span[class]::before{content:'';display:inline-block;width:.7em;height:.7em;margin-right:.4em;background:currentColor;border-radius:50%}\
+.error::before{border-radius:1px!important;transform:rotate(45deg)}.warning::before{border-radius:0!important;clip-path:polygon(50% 0,100% 100%,0 100%)}\
+details{margin:.6rem 0;padding:.6rem 1rem}summary{cursor:pointer}summary b{margin-right:.6rem}ul{overflow-wrap:anywhere;padding-left:1.2rem}code{font-size:.88em;color:var(--muted)}\
+@media print{body{background:#fff}details{break-inside:avoid}}";
 
 /// An issue with the first of its pages.
 pub(super) struct Found {

@@ -18,13 +18,12 @@ use searchwright_engine::{ConnectPage, Connected};
 use searchwright_publishing::Input;
 use sha2::{Digest as _, Sha256};
 
-use super::page::is_plain_http;
+use super::page::Layout;
 use crate::app::App;
 
-const STYLE: &str = include_str!("../../assets/connect.css");
 /// The one script: it sends what only a script can read.
 const SCRIPT: &str = include_str!("../../assets/handover.js");
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
+const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 /// Bytes of a form.
 const MAX_FORM_BYTES: usize = 64 << 10;
 /// Time in which it has to arrive.
@@ -34,8 +33,7 @@ const ARRIVES_WITHIN: Duration = Duration::from_secs(10);
 #[template(path = "connect.html")]
 struct View<'a> {
     title: String,
-    style: &'static str,
-    is_plain_http: bool,
+    layout: Layout,
     name: &'a str,
     /// Path to which the form is sent.
     path: &'a str,
@@ -61,8 +59,7 @@ struct Field<'a> {
 #[derive(Template)]
 #[template(path = "handover.html")]
 struct Handover {
-    style: &'static str,
-    is_plain_http: bool,
+    layout: Layout,
     script: &'static str,
 }
 
@@ -223,8 +220,7 @@ fn outcome(
                 .unwrap_or_default();
             let view = View {
                 title: format!("{} is connected", page.name),
-                style: STYLE,
-                is_plain_http: is_plain_http(),
+                layout: Layout::new("Connect"),
                 name: page.name,
                 path: "",
                 asks: false,
@@ -304,8 +300,7 @@ fn form<'a>(
     };
     View {
         title: format!("Connect {}", page.name),
-        style: STYLE,
-        is_plain_http: is_plain_http(),
+        layout: Layout::new("Connect"),
         name: page.name,
         path: &page.path,
         asks: true,
@@ -323,8 +318,7 @@ fn form<'a>(
 fn message(title: &str, text: &str) -> View<'static> {
     View {
         title: title.to_owned(),
-        style: STYLE,
-        is_plain_http: is_plain_http(),
+        layout: Layout::new("Connect"),
         name: "",
         path: "",
         asks: false,
@@ -342,8 +336,7 @@ fn handover() -> Response<Body> {
             .unwrap_or(HeaderValue::from_static(POLICY))
     });
     let page = Handover {
-        style: STYLE,
-        is_plain_http: is_plain_http(),
+        layout: Layout::new("Connect"),
         script: SCRIPT,
     };
     let mut response = respond(StatusCode::OK, &page);

@@ -55,6 +55,27 @@ impl Form {
     }
 }
 
+/// Address of the style sheet of all pages.
+pub(crate) fn style_address() -> String {
+    format!("/assets/{}", *STYLE.name)
+}
+
+/// Head of a page that has no template: everything before its main part but the navigation.
+pub(crate) fn head(title: &str) -> String {
+    format!(
+        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
+         <meta name=\"color-scheme\" content=\"light dark\"><title>{title}</title><link rel=\"stylesheet\" href=\"{}\"></head>",
+        style_address()
+    )
+}
+
+/// The bar above every page.
+pub(crate) const TOP: &str = concat!(
+    "<header class=\"top\">",
+    include_str!("../../templates/brand.html"),
+    "</header>"
+);
+
 /// Name of the script of the pages of a project.
 pub(crate) fn pages_script() -> &'static str {
     &SCRIPT.name

@@ -4,17 +4,13 @@ use axum::body::Body;
 use http::Response;
 use searchwright_engine::audits::TOKEN;
 
-use super::docs::{STYLE, html};
-
-/// Style of a page with one column; the pages of the API have two.
-const ONE_COLUMN: &str = "body{display:block}main{padding:2rem;max-width:42rem}";
+use super::docs::html;
+use crate::dashboard::page;
 
 /// Serves the page to anyone.
 pub async fn serve() -> Response<Body> {
     html(format!(
-        "<!doctype html>
-<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{TOKEN}</title><meta name=\"viewport\" content=\"width=device-width\">
-<style>{STYLE}{ONE_COLUMN}</style></head><body><main>
+        "{head}<body>{top}<main>
 <h1>{TOKEN}</h1>
 <p>The crawler of a Searchwright installation, which its operator runs for the owners of websites. It reads the pages of a website of
 theirs to say what is wrong with them, and asks other websites, one request a second, whether links to them still work.</p>
@@ -28,6 +24,8 @@ Disallow: /</pre>
 <a href=\"{repository}\">The program and its source</a>.</p>
 </main></body></html>
 ",
+        head = page::head(TOKEN),
+        top = page::TOP,
         repository = env!("CARGO_PKG_REPOSITORY"),
     ))
 }

@@ -9,14 +9,13 @@ use searchwright_engine::Endpoint;
 use serde_json::Value;
 
 use super::kept::KeptDocument;
-use crate::app::App;
+use crate::{app::App, dashboard::page};
 
 const HTML: &str = "text/html; charset=utf-8";
-pub(super) const STYLE: &str = include_str!("../../assets/docs.css");
 
 /// Serves the page to anyone.
 pub async fn serve(State(app): State<Arc<App>>, request: HeaderMap) -> Response<Body> {
-    let kept = app.docs.get_or_init(|| KeptDocument::new(page(&app)));
+    let kept = app.docs.get_or_init(|| KeptDocument::new(whole_page(&app)));
     closed(kept.answer(&request, HTML))
 }
 
@@ -33,7 +32,7 @@ fn closed(mut response: Response<Body>) -> Response<Body> {
     let headers = response.headers_mut();
     headers.insert(
         header::CONTENT_SECURITY_POLICY,
-        HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"),
+        HeaderValue::from_static("default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"),
     );
     headers.insert(
         header::X_CONTENT_TYPE_OPTIONS,
@@ -69,26 +68,28 @@ fn prose(text: &str) -> String {
     html
 }
 
-fn page(app: &App) -> String {
+fn whole_page(app: &App) -> String {
     let mut html = String::with_capacity(64 * 1024);
     let base = escape(&app.settings.base_url());
-    let _ = write!(
-        html,
-        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
-         <title>Searchwright API</title><style>{STYLE}</style></head><body><header><h1>Searchwright API</h1>\
-         <p>Base address <code>{base}</code>. The same as <a href=\"/v1/openapi.json\">OpenAPI 3.1</a>.</p>\
-         <pre>curl -H \"Authorization: Bearer $KEY\" {base}/me</pre></header><nav aria-label=\"Operations\"><ul>"
-    );
+    html.push_str(&page::head("Searchwright API"));
+    html.push_str("<body class=\"app docs\"><a class=\"skip\" href=\"#main\">Skip to content</a>");
+    html.push_str(page::TOP);
+    html.push_str("<div class=\"shell\"><nav class=\"side\" aria-label=\"Operations\"><ul>");
     for endpoint in &app.engine.endpoints {
         let _ = write!(html, "<li><a href=\"#{0}\">{0}</a></li>", endpoint.meta.name);
     }
     html.push_str(
-        "<li><a href=\"#errors\">errors</a></li><li><a href=\"#scopes\">scopes</a></li><li><a href=\"#types\">types</a></li></ul></nav><main>",
+        "<li><a href=\"#errors\">errors</a></li><li><a href=\"#scopes\">scopes</a></li><li><a href=\"#types\">types</a></li></ul></nav><main id=\"main\">",
+    );
+    let _ = write!(
+        html,
+        "<h1>Searchwright API</h1><p>Base address <code>{base}</code>. The same as <a href=\"/v1/openapi.json\">OpenAPI 3.1</a>.</p>\
+         <pre tabindex=\"0\"><code>curl -H \"Authorization: Bearer $KEY\" {base}/me</code></pre>"
     );
     for endpoint in &app.engine.endpoints {
         operation(&mut html, endpoint);
     }
-    html.push_str("<section id=\"errors\"><h2>Errors</h2><p>Every error is an <code>application/problem+json</code> document (RFC 9457). <code>code</code> is stable.</p><div class=\"wide\"><table><thead><tr><th scope=\"col\">Status</th><th scope=\"col\">Code</th><th scope=\"col\">Meaning</th></tr></thead><tbody>");
+    html.push_str("<section id=\"errors\"><h2>Errors</h2><p>Every error is an <code>application/problem+json</code> document (RFC 9457). <code>code</code> is stable.</p><div class=\"wide\"><table class=\"stack\"><thead><tr><th scope=\"col\">Status</th><th scope=\"col\">Code</th><th scope=\"col\">Meaning</th></tr></thead><tbody>");
     for code in Code::ALL {
         let _ = write!(
             html,
@@ -98,7 +99,7 @@ fn page(app: &App) -> String {
             escape(code.title())
         );
     }
-    html.push_str("</tbody></table></div></section><section id=\"scopes\"><h2>Scopes</h2><div class=\"wide\"><table><thead><tr><th scope=\"col\">Scope</th><th scope=\"col\">Lets a caller</th></tr></thead><tbody>");
+    html.push_str("</tbody></table></div></section><section id=\"scopes\"><h2>Scopes</h2><div class=\"wide\"><table class=\"stack\"><thead><tr><th scope=\"col\">Scope</th><th scope=\"col\">Lets a caller</th></tr></thead><tbody>");
     for scope in Scope::ALL {
         let _ = write!(
             html,
@@ -109,7 +110,7 @@ fn page(app: &App) -> String {
     }
     html.push_str("</tbody></table></div></section>");
     types(&mut html, &app.engine.endpoints);
-    html.push_str("</main></body></html>");
+    html.push_str("</main></div></body></html>");
     html
 }
 
@@ -182,11 +183,11 @@ fn members(html: &mut String, title: &str, schema: &Value) {
     let heading = if title.is_empty() {
         String::new()
     } else {
-        format!("<h3>{title}</h3>")
+        format!("<h3 class=\"after\">{title}</h3>")
     };
     let _ = write!(
         html,
-        "{heading}<div class=\"wide\"><table><thead><tr><th scope=\"col\">Member</th><th scope=\"col\">Type</th><th scope=\"col\">Meaning</th></tr></thead><tbody>"
+        "{heading}<div class=\"wide\"><table class=\"stack\"><thead><tr><th scope=\"col\">Member</th><th scope=\"col\">Type</th><th scope=\"col\">Meaning</th></tr></thead><tbody>"
     );
     for (name, member) in properties {
         let mark = if title == "Takes" && required(name) {
