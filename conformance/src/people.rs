@@ -43,7 +43,7 @@ struct Part {
 }
 
 /// The browser comes last, because it takes longest.
-const PARTS: [Part; 9] = [
+const PARTS: [Part; 10] = [
     Part {
         name: "mcp-sdk",
         file: "mcp_sdk.mjs",
@@ -93,6 +93,12 @@ const PARTS: [Part; 9] = [
         starts_bare: false,
     },
     Part {
+        name: "dashboard",
+        file: "dashboard.mjs",
+        text: include_str!("people/dashboard.mjs"),
+        starts_bare: true,
+    },
+    Part {
         name: "browser",
         file: "browser.mjs",
         text: include_str!("people/browser.mjs"),
@@ -103,7 +109,8 @@ const PARTS: [Part; 9] = [
 /// Options of a run.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct PeopleOptions {
-    /// Only these: mcp-sdk, mcp-sdk-python, mcp-visibility, connection, oauth4webapi, openid-client, authlib, conformance, browser
+    /// Only these: mcp-sdk, mcp-sdk-python, mcp-visibility, connection, oauth4webapi, openid-client, authlib, conformance, dashboard,
+    /// browser
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
     /// This searchwright, instead of building one
@@ -210,6 +217,8 @@ struct PeopleProduct {
     folder: PathBuf,
     port: u16,
     mcp_port: u16,
+    /// Port on which a script may serve a website to be audited.
+    site_port: u16,
     _running: Running,
 }
 
@@ -219,12 +228,13 @@ impl PeopleProduct {
             fs::remove_dir_all(folder)?;
         }
         fs::create_dir_all(folder)?;
-        let (port, mcp_port) = (free_port()?, free_port()?);
+        let (port, mcp_port, site_port) = (free_port()?, free_port()?, free_port()?);
         let log = File::create(folder.join("serve.log"))?;
         let mut command = program(binary, None);
         command
             .args(["serve", "--listen", &format!("127.0.0.1:{port}")])
             .args(["--mcp-listen", &format!("127.0.0.1:{mcp_port}")])
+            .args(["--allow-outbound", &format!("crawl=127.0.0.1:{site_port}")])
             .arg("--data-dir")
             .arg(folder)
             .stdout(log.try_clone()?)
@@ -241,6 +251,7 @@ impl PeopleProduct {
             folder: folder.to_owned(),
             port,
             mcp_port,
+            site_port,
             _running: running,
         })
     }
@@ -265,6 +276,7 @@ impl PeopleProduct {
             "origin": origin,
             "api": format!("{origin}/v1"),
             "mcp": format!("http://127.0.0.1:{}/mcp", self.mcp_port),
+            "site": self.site_port,
         })
         .to_string()
     }
