@@ -2,5 +2,6 @@
 
 pub mod choice;
 pub mod limits;
+pub mod months;
 pub mod slots;
 pub mod ticks;

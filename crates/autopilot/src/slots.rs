@@ -179,5 +179,21 @@ pub fn local_day(at: Instant, zone: &str) -> String {
     at.to_zoned(zone).date().to_string()
 }
 
+/// Returns the time of day of a point in time in a time zone, such as `09:00`, as forms have it.
+pub fn local_clock(at: Instant, zone: &str) -> String {
+    let zone = TimeZone::get(zone).unwrap_or(TimeZone::UTC);
+    let at = Timestamp::from_millisecond(at.millis()).unwrap_or(Timestamp::UNIX_EPOCH);
+    at.to_zoned(zone).strftime("%H:%M").to_string()
+}
+
+/// Returns the point in time of a day and a time of day in a time zone, as forms have them: `2026-11-28` and `09:00`. A time in a gap
+/// moves forward by it, and of a time that comes twice the first is meant.
+pub fn from_local(day: &str, time: &str, zone: &str) -> Option<Instant> {
+    let zone = TimeZone::get(zone).unwrap_or(TimeZone::UTC);
+    let (day, time): (Date, Time) = (day.parse().ok()?, time.parse().ok()?);
+    let at = day.to_datetime(time).to_zoned(zone).ok()?;
+    Some(Instant::from_millis(at.timestamp().as_millisecond()))
+}
+
 #[cfg(test)]
 mod tests;

@@ -16,10 +16,13 @@ pub(crate) mod pause;
 pub(crate) mod refresh;
 
 use jiff::{Span, civil::Date};
-pub use searchwright_autopilot::slots::{local_day, local_minute, local_time};
 use searchwright_autopilot::{
     limits,
     slots::{Slot, SlotRule},
+};
+pub use searchwright_autopilot::{
+    months::{CalendarDay, CalendarMonth},
+    slots::{from_local, local_clock, local_day, local_minute, local_time},
 };
 use searchwright_contract::{
     Instant,

@@ -112,3 +112,23 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn forms_have_local_days_and_times() {
+    let at = from_local("2026-11-09", "09:00", "Europe/Berlin").unwrap();
+    assert_eq!(local_time(at, "UTC"), "Mon 9 Nov 2026, 08:00 +00:00");
+    assert_eq!(
+        (local_day(at, "Europe/Berlin"), local_clock(at, "Europe/Berlin")),
+        ("2026-11-09".to_owned(), "09:00".to_owned())
+    );
+    let in_a_gap = from_local("2027-03-28", "02:30", "Europe/Berlin").unwrap();
+    assert_eq!(local_clock(in_a_gap, "Europe/Berlin"), "03:30");
+    for (day, time) in [
+        ("", "09:00"),
+        ("2026-11-09", ""),
+        ("2026-02-30", "09:00"),
+        ("2026-11-09", "25:00"),
+    ] {
+        assert_eq!(from_local(day, time, "UTC"), None, "{day} {time}");
+    }
+}

@@ -3,17 +3,12 @@
 use std::sync::Arc;
 
 use askama::Template;
-use axum::{
-    Router,
-    body::Body,
-    extract::{Path, State},
-    routing::get,
-};
-use http::{Request, Response, StatusCode};
+use axum::{Router, extract::Path, routing::get};
+use http::{Response, StatusCode};
 use searchwright_contract::{
     Instant,
     approvals::{Approval, ApprovalStatus},
-    ids::{ApprovalId, ProjectId},
+    ids::ApprovalId,
     people::UserRef,
 };
 use searchwright_engine::autopilot::{
@@ -22,8 +17,11 @@ use searchwright_engine::autopilot::{
 };
 
 use super::{
-    page::{self, Form, Layout},
-    session::{self, Visitor},
+    lines::{compare, line_table},
+    page::{self, Form},
+    session::Visitor,
+    show,
+    visit::{self, PageResult, ProjectFrame, Section, SentForm, Visit},
 };
 use crate::app::App;
 
@@ -34,14 +32,14 @@ const MAX_LISTED: u32 = 50;
 pub(super) fn routes() -> Router<Arc<App>> {
     Router::new()
         .route("/projects/{project}/approvals", get(list))
-        .route("/projects/{project}/approvals/{approval}", get(show).post(decide))
+        .route("/projects/{project}/approvals/{approval}", get(open).post(decide))
 }
 
 #[derive(Template)]
 #[template(path = "approvals.html")]
 struct ApprovalsView {
-    layout: Layout,
-    project: ProjectId,
+    frame: ProjectFrame,
+    address: String,
     waiting: Vec<Approval>,
     decided: Vec<Approval>,
     timezone: String,
@@ -49,12 +47,20 @@ struct ApprovalsView {
 
 #[derive(Template)]
 #[template(path = "approval.html")]
-struct ApprovalView<'a> {
-    layout: Layout,
-    project: ProjectId,
+struct ApprovalView {
+    frame: ProjectFrame,
+    address: String,
+    post: String,
     page: ApprovalPage,
-    csrf: String,
-    wrong: Option<&'a str>,
+    wrong: Option<String>,
+}
+
+/// Title of the post of an approval.
+fn title(title: &Option<String>) -> String {
+    match title {
+        Some(title) => show::cut(title, 300),
+        None => "Post without a title".to_owned(),
+    }
 }
 
 impl ApprovalsView {
@@ -63,9 +69,14 @@ impl ApprovalsView {
     }
 }
 
-impl ApprovalView<'_> {
+impl ApprovalView {
     fn time(&self, at: &Instant) -> String {
         local_time(*at, &self.page.timezone)
+    }
+
+    /// An amount of money of which millionths are known.
+    fn money(&self, micros: &i64) -> String {
+        show::dollars(*micros)
     }
 
     /// Warnings that keep the post from being published.
@@ -73,6 +84,13 @@ impl ApprovalView<'_> {
         let warnings = &self.page.post.findings.warnings;
         let blocking = warnings.iter().filter(|warning| warning.blocks_publishing);
         blocking.map(|warning| warning.detail.clone()).collect()
+    }
+
+    /// The text that is published now and the one that would replace it, side by side.
+    fn difference(&self) -> Option<String> {
+        let replaced = self.page.replaced.as_ref()?;
+        let difference = compare(&replaced.content, &self.page.post.content);
+        Some(line_table(&difference, "Published now", "The new text"))
     }
 }
 
@@ -87,12 +105,18 @@ fn word(status: ApprovalStatus) -> &'static str {
     }
 }
 
-pub(super) fn not_found() -> Response<Body> {
-    page::notice(
-        StatusCode::NOT_FOUND,
-        "Not found",
-        "There is no such page, or your account has no access to it.",
-    )
+/// Class of the mark of a status.
+fn class(status: ApprovalStatus) -> &'static str {
+    match status {
+        ApprovalStatus::Pending | ApprovalStatus::Held => "warning",
+        ApprovalStatus::Approved => "good",
+        ApprovalStatus::Rejected => "error",
+        ApprovalStatus::Lapsed | ApprovalStatus::Void => "off",
+    }
+}
+
+pub(super) fn not_found() -> Response<axum::body::Body> {
+    visit::not_found()
 }
 
 pub(super) fn user(visitor: &Visitor) -> UserRef {
@@ -102,111 +126,79 @@ pub(super) fn user(visitor: &Visitor) -> UserRef {
     }
 }
 
-async fn list(
-    State(app): State<Arc<App>>,
-    Path(project): Path<String>,
-    request: Request<Body>,
-) -> Response<Body> {
-    let visitor = match session::need_visitor(&app, request.headers(), request.uri().path()).await {
-        Ok(visitor) => visitor,
-        Err(response) => return *response,
-    };
-    let Ok(project) = ProjectId::parse(&project) else {
-        return not_found();
-    };
-    match app
+async fn list(visit: Visit) -> PageResult {
+    let user = user(visit.visitor());
+    let listed = visit
+        .app()
         .engine
-        .approvals_for(&user(&visitor), project, MAX_LISTED)
-        .await
-    {
-        Ok(Some(listed)) => {
-            let view = ApprovalsView {
-                layout: Layout::new("Approvals"),
-                project,
-                waiting: listed.waiting,
-                decided: listed.decided,
-                timezone: listed.timezone,
-            };
-            page::respond(StatusCode::OK, &view, Form::Own)
-        }
-        Ok(None) => not_found(),
-        Err(failure) => page::failed(&failure),
+        .approvals_for(&user, visit.project.id, MAX_LISTED)
+        .await?;
+    let Some(listed) = listed else {
+        return Ok(not_found());
+    };
+    let view = ApprovalsView {
+        frame: visit.frame("Approvals", Section::Approvals),
+        address: visit.address("/approvals"),
+        waiting: listed.waiting,
+        decided: listed.decided,
+        timezone: listed.timezone,
+    };
+    Ok(page::respond(StatusCode::OK, &view, Form::OwnWithScript))
+}
+
+async fn show_approval(visit: &Visit, id: ApprovalId, wrong: Option<(StatusCode, String)>) -> PageResult {
+    let user = user(visit.visitor());
+    let found = visit
+        .app()
+        .engine
+        .approval_for(&user, visit.project.id, id)
+        .await?;
+    let Some(found) = found else {
+        return Ok(not_found());
+    };
+    let (status, wrong) = wrong.map_or((StatusCode::OK, None), |(status, text)| (status, Some(text)));
+    let view = ApprovalView {
+        frame: visit.frame("Approval", Section::Approvals),
+        address: visit.address("/approvals"),
+        post: visit.address(&format!("/posts/{}", found.approval.post_id)),
+        page: found,
+        wrong,
+    };
+    Ok(page::respond(status, &view, Form::OwnWithScript))
+}
+
+async fn open(visit: Visit, Path((_, approval)): Path<(String, String)>) -> PageResult {
+    match ApprovalId::parse(&approval) {
+        Ok(id) => show_approval(&visit, id, None).await,
+        Err(_) => Ok(not_found()),
     }
 }
 
-async fn view(
-    app: &App,
-    visitor: &Visitor,
-    project: ProjectId,
-    id: ApprovalId,
-    wrong: Option<(StatusCode, &str)>,
-) -> Response<Body> {
-    match app.engine.approval_for(&user(visitor), project, id).await {
-        Ok(Some(found)) => {
-            let view = ApprovalView {
-                layout: Layout::new("Approval"),
-                project,
-                page: found,
-                csrf: visitor.csrf(),
-                wrong: wrong.map(|(_, text)| text),
-            };
-            let status = wrong.map_or(StatusCode::OK, |(status, _)| status);
-            page::respond(status, &view, Form::Own)
-        }
-        Ok(None) => not_found(),
-        Err(failure) => page::failed(&failure),
-    }
-}
-
-async fn show(
-    State(app): State<Arc<App>>,
-    Path((project, approval)): Path<(String, String)>,
-    request: Request<Body>,
-) -> Response<Body> {
-    let visitor = match session::need_visitor(&app, request.headers(), request.uri().path()).await {
-        Ok(visitor) => visitor,
-        Err(response) => return *response,
+async fn decide(Path((_, approval)): Path<(String, String)>, sent: SentForm) -> PageResult {
+    let Ok(id) = ApprovalId::parse(&approval) else {
+        return Ok(not_found());
     };
-    let (Ok(project), Ok(id)) = (ProjectId::parse(&project), ApprovalId::parse(&approval)) else {
-        return not_found();
-    };
-    view(&app, &visitor, project, id, None).await
-}
-
-async fn decide(
-    State(app): State<Arc<App>>,
-    Path((project, approval)): Path<(String, String)>,
-    request: Request<Body>,
-) -> Response<Body> {
-    let (visitor, form, _) = match session::receive(&app, request).await {
-        Ok(received) => received,
-        Err(response) => return *response,
-    };
-    let (Ok(project), Ok(id)) = (ProjectId::parse(&project), ApprovalId::parse(&approval)) else {
-        return not_found();
-    };
-    let decision = match form.get("decision") {
+    let visit = &sent.visit;
+    let decision = match sent.form.get("decision") {
         "approve" => Decision::Approve,
         "hold" => Decision::Hold,
         "reject" => Decision::Reject,
         _ => {
-            let wrong = (StatusCode::UNPROCESSABLE_ENTITY, "Choose one of the buttons.");
-            return view(&app, &visitor, project, id, Some(wrong)).await;
+            let text = "Choose one of the buttons.".to_owned();
+            return show_approval(visit, id, Some((StatusCode::UNPROCESSABLE_ENTITY, text))).await;
         }
     };
-    let reason = Some(form.get("reason").to_owned());
-    let decided = app
+    let reason = Some(sent.form.get("reason").to_owned());
+    let decided = visit
+        .app()
         .engine
-        .decide_approval(&user(&visitor), project, id, decision, reason)
+        .decide_approval(&user(visit.visitor()), visit.project.id, id, decision, reason)
         .await;
     match decided {
-        Ok(_) => page::see_other(&format!("/projects/{project}/approvals/{id}")),
-        Err(failure) if failure.0.status == 404 => not_found(),
-        Err(failure) if matches!(failure.0.status, 403 | 409 | 422) => {
-            let status = StatusCode::from_u16(failure.0.status).unwrap_or(StatusCode::CONFLICT);
-            let wrong = page::sentence(&failure);
-            view(&app, &visitor, project, id, Some((status, &wrong))).await
-        }
-        Err(failure) => page::failed(&failure),
+        Ok(_) => Ok(page::see_other(&visit.address(&format!("/approvals/{id}")))),
+        Err(failure) => match visit::refusal(&failure) {
+            Some(wrong) => show_approval(visit, id, Some(wrong)).await,
+            None => Err(failure.into()),
+        },
     }
 }

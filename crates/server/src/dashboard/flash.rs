@@ -29,6 +29,29 @@ pub(crate) fn message(code: &str, count: u64) -> Option<String> {
         "recheck-running" => "A recheck was already running. Start another when it has ended.".to_owned(),
         "saved" => "Saved.".to_owned(),
         "deleted" => rows("Deleted.", "# were deleted."),
+        "keywords-added" => "The keyword was added.".to_owned(),
+        "keywords-deleted" => rows("One keyword was deleted.", "# keywords were deleted."),
+        "keywords-set" => rows("One keyword was changed.", "# keywords were changed."),
+        "post-archived" => "The post was archived.".to_owned(),
+        "post-begun" => "The draft was created. Write its text here, or let it be generated.".to_owned(),
+        "post-claims" => rows(
+            "The sentence is accepted as true. It no longer blocks publishing.",
+            "# sentences are accepted as true. They no longer block publishing.",
+        ),
+        "post-draft" => "The post is a draft.".to_owned(),
+        "post-generating" => "The text is being written.".to_owned(),
+        "post-planned" => {
+            "The date was set. The post is not published by itself until it is scheduled.".to_owned()
+        }
+        "post-publishing" => "The post is on its way to its destination.".to_owned(),
+        "post-restored" => {
+            "The earlier text is in force again. The one before it is kept as a revision.".to_owned()
+        }
+        "post-review" => "The post waits for review.".to_owned(),
+        "post-saved" => "The post was saved.".to_owned(),
+        "post-scheduled" => "The post is scheduled.".to_owned(),
+        "post-undated" => "The post has no date any more.".to_owned(),
+        "post-unpublishing" => "The post is being taken back from its destination.".to_owned(),
         _ => return None,
     })
 }

@@ -5,6 +5,7 @@ mod agents;
 mod approvals;
 mod audits;
 mod autopilot;
+mod calendar;
 mod chart;
 mod connect;
 #[cfg(debug_assertions)]
@@ -14,11 +15,14 @@ mod flash;
 mod front;
 mod invitations;
 mod issues;
+mod keywords;
+mod lines;
 mod members;
 mod overview;
 pub(crate) mod page;
 mod pages;
 mod password_reset;
+mod posts;
 mod projects;
 pub(crate) mod session;
 mod setup;
@@ -76,6 +80,9 @@ pub(crate) fn routes(app: &App) -> Router<Arc<App>> {
         .merge(overview::routes())
         .merge(audits::routes())
         .merge(issues::routes())
+        .merge(keywords::routes())
+        .merge(posts::routes())
+        .merge(calendar::routes())
         .merge(pages::routes());
     #[cfg(debug_assertions)]
     let routes = routes.merge(design::routes());

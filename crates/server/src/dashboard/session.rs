@@ -6,6 +6,7 @@ use askama::Template;
 use axum::body::{Body, to_bytes};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
+use searchwright_contract::ids::CredentialId;
 use searchwright_people::{Caller, sessions::RecentSession};
 use searchwright_store::sessions::Session;
 use sha2::{Digest as _, Sha256};
@@ -17,6 +18,7 @@ use super::{
 };
 use crate::{
     app::App,
+    http::memory::Sender,
     listen::{Peer, network},
 };
 
@@ -64,6 +66,9 @@ impl Cookie {
 }
 /// Bytes of a form, at most.
 const MAX_FORM_BYTES: usize = 64 << 10;
+/// Bytes of a form with a whole text, at most: the 300,000 characters of a post, of which each takes up to 12 bytes in a form.
+/// Only who is signed in can send one, and its bytes count as those of bodies of the API.
+const MAX_TEXT_FORM_BYTES: usize = 4 << 20;
 /// Time in which it has to arrive.
 const FORM_TIMEOUT: Duration = Duration::from_secs(10);
 /// Pages to which a person may be sent after signing in.
@@ -76,6 +81,7 @@ const PAGES: [&str; 5] = [
 ];
 
 /// A person who is signed in.
+#[derive(Clone)]
 pub(crate) struct Visitor {
     pub session: Session,
     /// Token of the cookie.
@@ -212,21 +218,26 @@ fn is_from_own_page(headers: &HeaderMap, public_url: &str) -> bool {
         .is_some_and(|origin| own.is_ok_and(|own| origin == own.as_str()))
 }
 
+fn refuse_other_pages(app: &App, headers: &HeaderMap) -> Result<(), Box<Response<Body>>> {
+    if is_from_own_page(headers, &app.settings.public_url) {
+        return Ok(());
+    }
+    Err(Box::new(page::notice(
+        StatusCode::FORBIDDEN,
+        "This form was not accepted",
+        &format!(
+            "It was not sent by a page of {}. Open that address and try again; if a proxy is in front of this server, PUBLIC_URL has to be the address in your browser.",
+            app.settings.public_url
+        ),
+    )))
+}
+
 /// Reads a form of a page for which nobody has to be signed in. An error is the answer.
 pub(crate) async fn receive_from_anyone(
     app: &App,
     request: Request<Body>,
 ) -> Result<FormData, Box<Response<Body>>> {
-    if !is_from_own_page(request.headers(), &app.settings.public_url) {
-        return Err(Box::new(page::notice(
-            StatusCode::FORBIDDEN,
-            "This form was not accepted",
-            &format!(
-                "It was not sent by a page of {}. Open that address and try again; if a proxy is in front of this server, PUBLIC_URL has to be the address in your browser.",
-                app.settings.public_url
-            ),
-        )));
-    }
+    refuse_other_pages(app, request.headers())?;
     let body = tokio::time::timeout(FORM_TIMEOUT, to_bytes(request.into_body(), MAX_FORM_BYTES)).await;
     match body {
         Ok(Ok(body)) => Ok(FormData(
@@ -288,30 +299,62 @@ pub(crate) async fn receive(
     request: Request<Body>,
 ) -> Result<(Visitor, FormData, Caller), Box<Response<Body>>> {
     let visitor = visitor(app, request.headers()).await?;
-    let target = request
-        .uri()
-        .path_and_query()
-        .map_or_else(String::new, ToString::to_string);
+    let target = target(request.uri());
     let caller = caller(&request);
     let form = receive_from_anyone(app, request).await?;
+    let visitor = own_form(&target, &form, visitor)?;
+    Ok((visitor, form, caller))
+}
+
+/// Path and query of a request.
+fn target(uri: &http::Uri) -> String {
+    uri.path_and_query().map_or_else(String::new, ToString::to_string)
+}
+
+/// Returns the person of a form's session; an answer that keeps what was typed if it is not theirs.
+fn own_form(target: &str, form: &FormData, visitor: Option<Visitor>) -> Result<Visitor, Box<Response<Body>>> {
     let Some(visitor) = visitor else {
         return Err(Box::new(
-            ask_again(&target, &form, None).unwrap_or_else(|| to_sign_in("/account")),
+            ask_again(target, form, None).unwrap_or_else(|| to_sign_in("/account")),
         ));
     };
     let (sent, own) = (form.get("csrf"), visitor.csrf());
-    if !bool::from(sent.as_bytes().ct_eq(own.as_bytes())) {
-        return Err(Box::new(
-            ask_again(&target, &form, Some(&visitor)).unwrap_or_else(|| {
-                page::notice(
-                    StatusCode::FORBIDDEN,
-                    "This form was not accepted",
-                    "It belongs to another session. Open the page again and send it from there.",
-                )
-            }),
-        ));
+    if bool::from(sent.as_bytes().ct_eq(own.as_bytes())) {
+        return Ok(visitor);
     }
-    Ok((visitor, form, caller))
+    Err(Box::new(ask_again(target, form, Some(&visitor)).unwrap_or_else(
+        || {
+            page::notice(
+                StatusCode::FORBIDDEN,
+                "This form was not accepted",
+                "It belongs to another session. Open the page again and send it from there.",
+            )
+        },
+    )))
+}
+
+/// Reads a form with a whole text of the person who is signed in. An error is the answer.
+pub(crate) async fn receive_text(
+    app: &App,
+    visitor: Visitor,
+    sender: CredentialId,
+    request: Request<Body>,
+) -> Result<FormData, Box<Response<Body>>> {
+    refuse_other_pages(app, request.headers())?;
+    let (parts, body) = request.into_parts();
+    let body = app
+        .intake
+        .collect(
+            &parts.headers,
+            Sender::Credential(sender),
+            body,
+            MAX_TEXT_FORM_BYTES,
+        )
+        .await
+        .map_err(|problem| Box::new(page::failed(&problem.into())))?;
+    let form = FormData(url::form_urlencoded::parse(&body).into_owned().collect());
+    own_form(&target(&parts.uri), &form, Some(visitor))?;
+    Ok(form)
 }
 
 /// A form for a privileged action.

@@ -85,6 +85,16 @@ pub(crate) fn bytes(value: impl Amount) -> String {
     }
 }
 
+/// An amount of money of which millionths are known.
+pub(crate) fn dollars(micros: i64) -> String {
+    let amount = micros as f64 / 1e6;
+    if micros != 0 && micros.abs() < 10_000 {
+        format!("${amount:.4}")
+    } else {
+        format!("${amount:.2}")
+    }
+}
+
 /// One or many of something.
 pub(crate) fn count(value: impl Amount, one: &str, many: &str) -> String {
     let value = value.amount();

@@ -17,7 +17,7 @@ use searchwright_contract::{
 };
 use searchwright_engine::{
     Credential, Failure, Invocation,
-    autopilot::{local_day, local_minute},
+    autopilot::{from_local, local_clock, local_day, local_minute},
     failure::defect,
 };
 use uuid::Uuid;
@@ -171,6 +171,11 @@ impl Visit {
         &self.guest.app
     }
 
+    /// The person.
+    pub fn visitor(&self) -> &Visitor {
+        &self.guest.visitor
+    }
+
     /// Id of the project, as the operations take it.
     pub fn project_id(&self) -> String {
         self.project.id.to_string()
@@ -212,6 +217,22 @@ impl Visit {
         }
     }
 
+    /// Returns the address of this page with its filters, without the message about what was done.
+    pub fn here(&self) -> String {
+        let kept = self
+            .query
+            .iter()
+            .filter(|(name, value)| !value.is_empty() && !["done", "n"].contains(&name.as_str()));
+        let query = url::form_urlencoded::Serializer::new(String::new())
+            .extend_pairs(kept)
+            .finish();
+        if query.is_empty() {
+            self.path.clone()
+        } else {
+            format!("{}?{query}", self.path)
+        }
+    }
+
     /// Returns whether the role permits operations with this scope.
     pub fn may(&self, scope: Scope) -> bool {
         self.role.permits(scope)
@@ -239,6 +260,21 @@ impl Visit {
     /// The day of a time in the time zone of the project, such as `2026-11-28`.
     pub fn day(&self, at: &Instant) -> String {
         local_day(*at, &self.project.timezone)
+    }
+
+    /// The time of day in the time zone of the project, as forms have it.
+    pub fn clock(&self, at: &Instant) -> String {
+        local_clock(*at, &self.project.timezone)
+    }
+
+    /// The point in time of a day and a time of day in the time zone of the project; `None` if they are none.
+    pub fn moment(&self, day: &str, time: &str) -> Option<Instant> {
+        from_local(day, time, &self.project.timezone)
+    }
+
+    /// The time now.
+    pub fn now(&self) -> Instant {
+        self.app().engine.clock.now()
     }
 
     /// The frame of a page.
@@ -315,6 +351,40 @@ impl FromRequest<Arc<App>> for SentForm {
     }
 }
 
+/// A row that was ticked, as the person saw it.
+#[derive(Debug)]
+pub(crate) struct TickedRow {
+    /// Id of the record.
+    pub id: String,
+    /// Its version.
+    pub version: String,
+}
+
+/// A form with a whole text, such as that of a post: as [`SentForm`], but larger.
+pub(crate) struct SentText(pub SentForm);
+
+impl FromRequest<Arc<App>> for SentText {
+    type Rejection = PageError;
+
+    async fn from_request(request: Request<Body>, app: &Arc<App>) -> Result<Self, PageError> {
+        let (mut parts, body) = request.into_parts();
+        let project = project_of(&mut parts, app).await?;
+        let request = Request::from_parts(parts.clone(), body);
+        let Some(visitor) = session::visitor(app, &parts.headers).await? else {
+            // A text that is not too long comes back with the answer.
+            session::receive(app, request).await?;
+            return Err(PageError(Box::new(not_found())));
+        };
+        let guest = Guest::new(app.clone(), visitor.clone()).await?;
+        let sender = guest.credential.owner();
+        let form = session::receive_text(app, visitor, sender, request).await?;
+        Ok(Self(SentForm {
+            visit: Visit::open(&parts, guest, &project).await?,
+            form,
+        }))
+    }
+}
+
 impl SentForm {
     /// Calls an operation that changes something. A form that is sent twice has its effect once.
     pub async fn change<O: Operation>(&self, operation: &O) -> Result<O::Answer, Failure> {
@@ -328,6 +398,38 @@ impl SentForm {
                 version.map(|version| vec![version.to_owned()]),
             )
             .await
+    }
+
+    /// Calls an operation that changes one of several rows, if it still has the version that the person saw, or any where
+    /// there is none.
+    pub async fn change_row<O: Operation>(
+        &self,
+        operation: &O,
+        row: &TickedRow,
+    ) -> Result<O::Answer, Failure> {
+        let once = Some(self.form.get("once")).filter(|once| !once.is_empty());
+        self.visit
+            .guest
+            .call(
+                operation,
+                once.map(|once| format!("{}:{once}:{}", O::META.name, row.id)),
+                Some(&row.version)
+                    .filter(|version| !version.is_empty())
+                    .map(|version| vec![format!("{}-{version}", row.id)]),
+            )
+            .await
+    }
+
+    /// The rows that were ticked; values without an id and a version are left out.
+    pub fn ticked_rows(&self) -> Vec<TickedRow> {
+        let ticked = self.form.all("row").filter_map(|value| {
+            let (id, version) = value.split_once(' ')?;
+            Some(TickedRow {
+                id: id.to_owned(),
+                version: version.to_owned(),
+            })
+        });
+        ticked.collect()
     }
 
     /// Answers with the page that says that something was done.

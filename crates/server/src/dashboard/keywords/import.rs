@@ -1,0 +1,147 @@
+//! `/projects/{id}/keywords/import`: keywords from the text of a file, with the outcome of each row.
+
+use askama::Template;
+use http::StatusCode;
+use searchwright_contract::{
+    Scope,
+    keywords::{ImportKeywords, Imported, KeywordStatus, RowOutcome},
+};
+
+use super::{
+    super::{
+        page::{self, Form},
+        show,
+        visit::{self, PageResult, ProjectFrame, Section, SentText, Visit},
+    },
+    Choice, status_mark,
+};
+
+/// Rows of the result that are shown.
+const MAX_SHOWN: usize = 300;
+/// Characters of a line of the file that are shown.
+const MAX_LINE: usize = 80;
+
+/// A row of the file with its outcome.
+struct ImportedLine {
+    line: u64,
+    mark: (&'static str, &'static str),
+    text: String,
+    detail: String,
+}
+
+/// What came of an import.
+struct ImportOutcome {
+    done: Imported,
+    lines: Vec<ImportedLine>,
+    /// Rows that are not shown.
+    more: u64,
+}
+
+fn mark(outcome: RowOutcome) -> (&'static str, &'static str) {
+    match outcome {
+        RowOutcome::Created => ("good", "Added"),
+        RowOutcome::Updated => ("good", "Updated"),
+        RowOutcome::Unchanged => ("off", "Nothing new"),
+        RowOutcome::Duplicate => ("off", "Repeats an earlier row"),
+        RowOutcome::Failed => ("error", "Not imported"),
+    }
+}
+
+impl ImportOutcome {
+    fn new(done: Imported, file: &str) -> Self {
+        let texts: Vec<&str> = file.lines().collect();
+        let line = |row: &searchwright_contract::keywords::ImportedRow| {
+            let at = usize::try_from(row.line.saturating_sub(1)).unwrap_or(usize::MAX);
+            let column = row
+                .column
+                .as_ref()
+                .map(|column| format!("{}: ", show::cut(column, 40)));
+            let detail = row.detail.as_ref().map(|detail| show::cut(detail, 200));
+            ImportedLine {
+                line: row.line,
+                mark: mark(row.outcome),
+                text: show::cut(texts.get(at).copied().unwrap_or_default(), MAX_LINE),
+                detail: column.unwrap_or_default() + &detail.unwrap_or_default(),
+            }
+        };
+        let lines: Vec<ImportedLine> = done.outcomes.iter().take(MAX_SHOWN).map(line).collect();
+        let hidden = done.outcomes.len() - lines.len();
+        Self {
+            more: done.more_outcomes + hidden as u64,
+            lines,
+            done,
+        }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "keywords_import.html")]
+struct ImportView {
+    frame: ProjectFrame,
+    keywords: String,
+    may_import: bool,
+    statuses: Vec<Choice>,
+    file: String,
+    outcome: Option<ImportOutcome>,
+    wrong: Option<String>,
+}
+
+fn view(visit: &Visit, status: &str) -> ImportView {
+    let choice = |word: &KeywordStatus| {
+        let is_chosen = if status.is_empty() {
+            *word == KeywordStatus::New
+        } else {
+            word.as_str() == status
+        };
+        (word.as_str(), status_mark(*word).1.to_owned(), is_chosen)
+    };
+    ImportView {
+        frame: visit.frame("Import keywords", Section::Keywords),
+        keywords: visit.address("/keywords"),
+        may_import: visit.may(Scope::KeywordsWrite),
+        statuses: KeywordStatus::ALL.iter().map(choice).collect(),
+        file: String::new(),
+        outcome: None,
+        wrong: None,
+    }
+}
+
+pub(super) async fn show(visit: Visit) -> PageResult {
+    Ok(page::respond(
+        StatusCode::OK,
+        &view(&visit, ""),
+        Form::OwnWithScript,
+    ))
+}
+
+pub(super) async fn submit(SentText(sent): SentText) -> PageResult {
+    let (file, status) = (sent.form.get("file"), sent.form.get("status"));
+    let mut shown = view(&sent.visit, status);
+    let done = sent
+        .change(&ImportKeywords {
+            project_id: sent.visit.project_id(),
+            file: file.to_owned(),
+            language: None,
+            country: None,
+            status: status.parse().ok(),
+        })
+        .await;
+    match done {
+        Ok(done) => {
+            // What has faults can be mended and sent again; rows that were taken are then known.
+            if done.failed > 0 {
+                file.clone_into(&mut shown.file);
+            }
+            shown.outcome = Some(ImportOutcome::new(done, file));
+            Ok(page::respond(StatusCode::OK, &shown, Form::OwnWithScript))
+        }
+        Err(failure) => {
+            let Some((status, text)) = visit::refusal(&failure) else {
+                return Err(failure.into());
+            };
+            file.clone_into(&mut shown.file);
+            shown.wrong = Some(text);
+            Ok(page::respond(status, &shown, Form::OwnWithScript))
+        }
+    }
+}

@@ -1,0 +1,348 @@
+//! `/projects/{id}/keywords`: the keywords with their figures and where those are from, and forms that add, change and delete them.
+
+mod import;
+mod row;
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::{Router, body::Body, routing::get};
+use http::{Response, StatusCode};
+use searchwright_contract::{
+    Patch, Scope,
+    keywords::{
+        CreateKeyword, DeleteKeyword, Intent, KeywordSort, KeywordStatus, ListKeywords, UpdateKeyword,
+    },
+    posts::CreatePost,
+};
+use searchwright_engine::{Failure, failure::fault};
+
+use self::row::KeywordRow;
+use super::{
+    page::{self, Form},
+    show,
+    visit::{self, FilterLink, PageResult, Paging, ProjectFrame, Section, SentForm, TickedRow, Visit},
+};
+use crate::app::App;
+
+/// Characters of a search, at most.
+const MAX_SEARCH: usize = 200;
+/// Rows of a page.
+const ROWS: u8 = 50;
+
+/// The pages.
+pub(super) fn routes() -> Router<Arc<App>> {
+    Router::new()
+        .route("/projects/{project}/keywords", get(list).post(submit))
+        .route(
+            "/projects/{project}/keywords/import",
+            get(import::show).post(import::submit),
+        )
+}
+
+/// An option of a choice: its value, its text, and whether it is chosen.
+pub(super) type Choice = (&'static str, String, bool);
+
+/// Status of a keyword with the class of its mark.
+pub(super) fn status_mark(status: KeywordStatus) -> (&'static str, &'static str) {
+    match status {
+        KeywordStatus::New => ("warning", "New"),
+        KeywordStatus::Approved => ("good", "Approved"),
+        KeywordStatus::Planned => ("run", "Planned"),
+        KeywordStatus::InProgress => ("run", "In progress"),
+        KeywordStatus::Published => ("good", "Published"),
+        KeywordStatus::Rejected => ("off", "Rejected"),
+        KeywordStatus::Archived => ("off", "Archived"),
+    }
+}
+
+/// Column by which the table can be sorted.
+struct SortColumn {
+    href: String,
+    is_current: bool,
+}
+
+impl SortColumn {
+    fn new(visit: &Visit, sort: KeywordSort) -> Self {
+        let in_force = visit.parsed("sort").unwrap_or(KeywordSort::Created);
+        let value = Some(sort.as_str()).filter(|_| sort != KeywordSort::Created);
+        Self {
+            href: visit.with_parameter("sort", value),
+            is_current: in_force == sort,
+        }
+    }
+}
+
+/// What was typed into the form that adds a keyword.
+#[derive(Default)]
+struct TypedKeyword {
+    keyword: String,
+    volume: String,
+    difficulty: String,
+    intent: String,
+}
+
+#[derive(Template)]
+#[template(path = "keywords.html")]
+struct KeywordsView {
+    frame: ProjectFrame,
+    rows: Vec<KeywordRow>,
+    statuses: Vec<FilterLink>,
+    intents: Vec<FilterLink>,
+    kept: Vec<(&'static str, String)>,
+    search: String,
+    whole_list: Option<String>,
+    created: SortColumn,
+    score: SortColumn,
+    volume: SortColumn,
+    difficulty: SortColumn,
+    is_filtered: bool,
+    may_change: bool,
+    may_write: bool,
+    import: String,
+    action: String,
+    typed: TypedKeyword,
+    choices: Vec<Choice>,
+    settable: Vec<Choice>,
+    paging: Paging,
+    wrong: Option<String>,
+    is_adding: bool,
+}
+
+fn search_of(visit: &Visit) -> Option<String> {
+    let text = visit.parameter("q")?.trim();
+    Some(text.chars().take(MAX_SEARCH).collect()).filter(|text: &String| !text.is_empty())
+}
+
+fn filters<'a, W>(
+    visit: &Visit,
+    name: &str,
+    words: &'a [W],
+    text: impl Fn(&'a W) -> (&'static str, String),
+) -> Vec<FilterLink> {
+    let mut links = vec![FilterLink::new(visit, name, None, "All")];
+    for word in words {
+        let (value, text) = text(word);
+        links.push(FilterLink::new(visit, name, Some(value), text));
+    }
+    links
+}
+
+async fn show_list(
+    visit: &Visit,
+    wrong: Option<(StatusCode, String)>,
+    typed: Option<TypedKeyword>,
+) -> PageResult {
+    let search = search_of(visit);
+    let cluster: Option<uuid::Uuid> = visit.parsed("cluster");
+    let listed = visit
+        .read(&ListKeywords {
+            project_id: visit.project_id(),
+            status: visit.parsed("status"),
+            intent: visit.parsed("intent"),
+            cluster_id: cluster.map(|id| id.to_string()),
+            q: search.clone(),
+            sort: visit.parsed("sort"),
+            limit: Some(ROWS),
+            cursor: visit.parameter("cursor").map(str::to_owned),
+        })
+        .await?;
+    let kept = ["status", "intent", "cluster", "sort"];
+    let kept = kept
+        .into_iter()
+        .filter_map(|name| Some((name, visit.parameter(name)?.to_owned())));
+    let (status, wrong) = wrong.map_or((StatusCode::OK, None), |(status, text)| (status, Some(text)));
+    let is_adding = typed.is_some();
+    let typed = typed.unwrap_or_default();
+    let view = KeywordsView {
+        frame: visit.frame("Keywords", Section::Keywords),
+        statuses: filters(visit, "status", KeywordStatus::ALL, |status| {
+            (status.as_str(), status_mark(*status).1.to_owned())
+        }),
+        intents: filters(visit, "intent", Intent::ALL, |intent| {
+            (intent.as_str(), show::heading(intent.as_str()))
+        }),
+        kept: kept.collect(),
+        whole_list: cluster.map(|_| visit.with_parameter("cluster", None)),
+        created: SortColumn::new(visit, KeywordSort::Created),
+        score: SortColumn::new(visit, KeywordSort::Score),
+        volume: SortColumn::new(visit, KeywordSort::SearchVolume),
+        difficulty: SortColumn::new(visit, KeywordSort::KeywordDifficulty),
+        is_filtered: search.is_some()
+            || ["status", "intent", "cluster"]
+                .iter()
+                .any(|name| visit.parameter(name).is_some()),
+        search: search.unwrap_or_default(),
+        may_change: visit.may(Scope::KeywordsWrite),
+        may_write: visit.may(Scope::PostsWrite),
+        import: visit.address("/keywords/import"),
+        action: visit.here(),
+        choices: Intent::ALL
+            .iter()
+            .map(|intent| {
+                let word = intent.as_str();
+                (word, show::heading(word), typed.intent == word)
+            })
+            .collect(),
+        settable: KeywordStatus::ALL
+            .iter()
+            .map(|status| (status.as_str(), status_mark(*status).1.to_owned(), false))
+            .collect(),
+        typed,
+        paging: Paging::new(visit, listed.next_cursor.as_deref()),
+        rows: listed
+            .data
+            .into_iter()
+            .map(|keyword| KeywordRow::new(visit, keyword))
+            .collect(),
+        wrong,
+        is_adding,
+    };
+    Ok(page::respond(status, &view, Form::OwnWithScript))
+}
+
+async fn list(visit: Visit) -> PageResult {
+    show_list(&visit, None, None).await
+}
+
+/// A whole number of a field; `None` if it was left empty.
+pub(super) fn whole_number(sent: &SentForm, name: &str) -> Result<Option<i64>, Failure> {
+    match sent.form.get(name).trim() {
+        "" => Ok(None),
+        text => text.parse().map(Some).map_err(|_| {
+            fault(
+                &format!("/{name}"),
+                "invalid",
+                "has to be a whole number, or empty if it is unknown",
+            )
+        }),
+    }
+}
+
+async fn add(sent: &SentForm) -> Result<Response<Body>, Failure> {
+    let intent = match sent.form.get("intent") {
+        "" => None,
+        word => Some(
+            word.parse()
+                .map_err(|_| fault("/intent", "invalid", "is not an intent"))?,
+        ),
+    };
+    sent.change(&CreateKeyword {
+        project_id: sent.visit.project_id(),
+        keyword: sent.form.get("keyword").trim().to_owned(),
+        search_volume: whole_number(sent, "searchVolume")?,
+        keyword_difficulty: whole_number(sent, "keywordDifficulty")?,
+        intent,
+        language: None,
+        country: None,
+    })
+    .await?;
+    Ok(sent.done(&sent.visit.address("/keywords"), "keywords-added", 1))
+}
+
+/// Changes one row after the other. What was refused is told with its reason; what was changed before stays.
+async fn change_rows(sent: &SentForm) -> Result<Response<Body>, Failure> {
+    let rows = sent.ticked_rows();
+    let is_deletion = sent.form.get("action") == "delete";
+    if rows.is_empty() {
+        return Err(visit::nothing_selected());
+    }
+    let status: Option<KeywordStatus> = sent.form.get("status").parse().ok();
+    if !is_deletion && status.is_none() {
+        return Err(fault("/status", "missing", "choose the status to set"));
+    }
+    let project_id = sent.visit.project_id();
+    let mut changed = 0;
+    let mut first_refusal = None;
+    for row in &rows {
+        let project_id = project_id.clone();
+        let keyword_id = row.id.clone();
+        let outcome = if is_deletion {
+            let operation = DeleteKeyword {
+                project_id,
+                keyword_id,
+            };
+            sent.change_row(&operation, row).await
+        } else {
+            let operation = UpdateKeyword {
+                project_id,
+                keyword_id,
+                status,
+                search_volume: Patch::Absent,
+                keyword_difficulty: Patch::Absent,
+                intent: Patch::Absent,
+            };
+            sent.change_row(&operation, row).await.map(drop)
+        };
+        match outcome {
+            Ok(()) => changed += 1,
+            // A role that may change nothing is refused as a whole.
+            Err(failure) if matches!(failure.0.status, 403) => return Err(failure),
+            Err(failure) if matches!(failure.0.status, 404 | 409 | 412 | 422) => {
+                first_refusal.get_or_insert(failure);
+            }
+            Err(failure) => return Err(failure),
+        }
+    }
+    if let Some(refusal) = first_refusal {
+        let why = match refusal.0.status {
+            404 => "they are no longer there",
+            412 => {
+                "somebody changed them since the page was loaded. Look at them as they are now, and tick them again"
+            }
+            _ => refusal.0.detail.as_str(),
+        };
+        let text = format!(
+            "{} of {} were changed; the others were not: {why}",
+            changed,
+            rows.len()
+        );
+        return Err(fault("", "refused", &text));
+    }
+    let code = if is_deletion {
+        "keywords-deleted"
+    } else {
+        "keywords-set"
+    };
+    Ok(sent.done(&sent.visit.here(), code, changed))
+}
+
+/// Begins a post for a keyword.
+async fn begin_post(sent: &SentForm, keyword: &str) -> Result<Response<Body>, Failure> {
+    let row = TickedRow {
+        id: keyword.to_owned(),
+        version: String::new(),
+    };
+    let operation = CreatePost {
+        keyword_id: Some(keyword.to_owned()),
+        ..super::posts::new_post(&sent.visit)
+    };
+    let post = sent.change_row(&operation, &row).await?;
+    let address = sent.visit.address(&format!("/posts/{}", post.summary.id));
+    Ok(sent.done(&address, "post-begun", 1))
+}
+
+async fn submit(sent: SentForm) -> PageResult {
+    let keyword = sent.form.get("post");
+    let outcome = match sent.form.get("action") {
+        _ if !keyword.is_empty() => begin_post(&sent, keyword).await,
+        "add" => add(&sent).await,
+        "status" | "delete" => change_rows(&sent).await,
+        _ => Err(fault("", "invalid", "choose one of the buttons")),
+    };
+    match outcome {
+        Ok(response) => Ok(response),
+        Err(failure) => {
+            let Some(wrong) = visit::refusal(&failure) else {
+                return Err(failure.into());
+            };
+            let typed = (sent.form.get("action") == "add").then(|| TypedKeyword {
+                keyword: sent.form.get("keyword").to_owned(),
+                volume: sent.form.get("searchVolume").to_owned(),
+                difficulty: sent.form.get("keywordDifficulty").to_owned(),
+                intent: sent.form.get("intent").to_owned(),
+            });
+            show_list(&sent.visit, Some(wrong), typed).await
+        }
+    }
+}
