@@ -24,6 +24,7 @@ pub(crate) mod session;
 mod setup;
 mod show;
 mod sign_in;
+mod visibility;
 pub(crate) mod visit;
 
 use std::sync::Arc;
@@ -76,7 +77,8 @@ pub(crate) fn routes(app: &App) -> Router<Arc<App>> {
         .merge(overview::routes())
         .merge(audits::routes())
         .merge(issues::routes())
-        .merge(pages::routes());
+        .merge(pages::routes())
+        .merge(visibility::routes());
     #[cfg(debug_assertions)]
     let routes = routes.merge(design::routes());
     if app.settings.is_insecure() {
