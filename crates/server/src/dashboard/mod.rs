@@ -5,6 +5,7 @@ mod agents;
 mod approvals;
 mod audits;
 mod autopilot;
+mod brand;
 mod chart;
 mod connect;
 #[cfg(debug_assertions)]
@@ -73,6 +74,7 @@ pub(crate) fn routes(app: &App) -> Router<Arc<App>> {
         .merge(agents::routes())
         .merge(approvals::routes())
         .merge(autopilot::routes())
+        .merge(brand::routes())
         .merge(projects::routes())
         .merge(overview::routes())
         .merge(audits::routes())

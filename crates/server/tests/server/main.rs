@@ -37,6 +37,7 @@ mod connection_limits;
 mod connections;
 mod cursors;
 mod dashboard_audits;
+mod dashboard_brand;
 mod dashboard_visibility;
 mod degrees;
 mod diffs;
