@@ -1,7 +1,7 @@
 //! Prompts.
 
 use searchwright_contract::{
-    Code, List, Problem, Scope,
+    Code, Instant, List, Problem, Scope,
     answers::Engine as AnswerEngine,
     ids::PromptId,
     prompts::{CreatePrompt, ListPrompts, Prompt, PromptStatus, UpdatePrompt},
@@ -9,7 +9,7 @@ use searchwright_contract::{
 use searchwright_keywords::normalize;
 use searchwright_store::{
     Tx,
-    access::RecordKind,
+    access::{ProjectScope, RecordKind},
     projects,
     prompts::{self, NewPrompt, PromptQuery},
 };
@@ -18,7 +18,7 @@ use searchwright_tracking::{ProjectDays, TrackedBrands, overview};
 use super::{items::changed_meanwhile, keyword_arguments::country_code};
 use crate::{
     Engine,
-    call::{Call, fault, limit},
+    call::{Call, Credential, fault, limit},
     endpoint::Handle,
     failure::Result,
 };
@@ -33,10 +33,9 @@ fn with_actions(call: &Call, mut prompt: Prompt) -> Prompt {
 }
 
 /// Fills in the figures of the last 28 days.
-async fn with_windows(call: &Call, tx: &mut Tx, rows: &mut [Prompt]) -> Result<()> {
-    let scope = call.scope()?;
+async fn with_windows(tx: &mut Tx, scope: ProjectScope, now: Instant, rows: &mut [Prompt]) -> Result<()> {
     let project = projects::get(tx, scope).await?;
-    let today = ProjectDays::new(&project.timezone)?.day(call.now);
+    let today = ProjectDays::new(&project.timezone)?.day(now);
     let ids: Vec<PromptId> = rows.iter().map(|prompt| prompt.id).collect();
     let mut windows = overview::prompt_windows(tx, scope, today, &ids).await?;
     for prompt in rows {
@@ -72,6 +71,30 @@ pub(super) fn already_exists(existing: PromptId) -> Problem {
         .with("existingId", existing.to_string())
 }
 
+impl Engine {
+    /// Returns a prompt with its figures, for a page of the project; `None` if the credential may read none of this id.
+    pub async fn prompt_for(
+        &self,
+        credential: &Credential,
+        project: &str,
+        id: &str,
+    ) -> Result<Option<Prompt>> {
+        let access = credential.find_project(self, project).await?;
+        let (Some(access), Ok(id)) = (access, PromptId::parse(id)) else {
+            return Ok(None);
+        };
+        let (scope, mut tx) = (access.scope(), self.db.read().await?);
+        let mut rows = match prompts::get(&mut tx, scope, id).await {
+            Ok(found) => [found],
+            Err(searchwright_store::Error::Missing) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        with_windows(&mut tx, scope, self.clock.now(), &mut rows).await?;
+        let [prompt] = rows;
+        Ok(Some(prompt))
+    }
+}
+
 impl Handle<ListPrompts> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: ListPrompts) -> Result<List<Prompt>> {
         let limit = limit(operation.limit);
@@ -84,7 +107,7 @@ impl Handle<ListPrompts> for Engine {
         };
         let rows = prompts::list(tx, call.scope()?, query).await?;
         let mut rows: Vec<Prompt> = rows.into_iter().map(|row| with_actions(call, row)).collect();
-        with_windows(call, tx, &mut rows).await?;
+        with_windows(tx, call.scope()?, call.now, &mut rows).await?;
         call.page(&operation, limit, rows, |last| last.id)
     }
 }
@@ -169,7 +192,7 @@ impl Handle<UpdatePrompt> for Engine {
                 .map_err(changed_meanwhile)?
         };
         let mut rows = [with_actions(call, changed)];
-        with_windows(call, tx, &mut rows).await?;
+        with_windows(tx, call.scope()?, call.now, &mut rows).await?;
         let [changed] = rows;
         Ok(changed)
     }

@@ -178,6 +178,20 @@ impl LineChart {
             }
             let _ = write!(svg, "<polygon class=\"band\" points=\"{}\"/>", edge.trim_end());
         }
+        // The band of a point alone has no width.
+        if let [
+            Point {
+                interval: Some(interval),
+                ..
+            },
+        ] = points
+        {
+            let (x, high, low) = (self.x(run.start), self.y(interval.high), self.y(interval.low));
+            let _ = write!(
+                svg,
+                "<line class=\"line\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{high:.1}\" y2=\"{low:.1}\"/>"
+            );
+        }
         let place = |at: usize, point: &Point| (self.x(at), self.y(point.value.unwrap_or_default()));
         let line: Vec<String> = run
             .clone()

@@ -5,6 +5,7 @@ mod agents;
 mod approvals;
 mod audits;
 mod autopilot;
+mod brand;
 mod calendar;
 mod chart;
 mod connect;
@@ -28,6 +29,7 @@ pub(crate) mod session;
 mod setup;
 mod show;
 mod sign_in;
+mod visibility;
 pub(crate) mod visit;
 
 use std::sync::Arc;
@@ -76,6 +78,7 @@ pub(crate) fn routes(app: &App) -> Router<Arc<App>> {
         .merge(agents::routes())
         .merge(approvals::routes())
         .merge(autopilot::routes())
+        .merge(brand::routes())
         .merge(projects::routes())
         .merge(overview::routes())
         .merge(audits::routes())
@@ -83,7 +86,8 @@ pub(crate) fn routes(app: &App) -> Router<Arc<App>> {
         .merge(keywords::routes())
         .merge(posts::routes())
         .merge(calendar::routes())
-        .merge(pages::routes());
+        .merge(pages::routes())
+        .merge(visibility::routes());
     #[cfg(debug_assertions)]
     let routes = routes.merge(design::routes());
     if app.settings.is_insecure() {

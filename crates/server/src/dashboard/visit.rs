@@ -14,6 +14,7 @@ use searchwright_contract::{
     Code, Instant, Operation, Problem, Scope,
     people::Role,
     projects::{GetProjectById, Project},
+    prompts::Prompt,
 };
 use searchwright_engine::{
     Credential, Failure, Invocation,
@@ -250,6 +251,14 @@ impl Visit {
             Err(failure) if failure.0.code == Code::NotFound => Ok(None),
             Err(failure) => Err(failure),
         }
+    }
+
+    /// Returns a prompt; `None` if the project has none of this id. No operation of the table returns one alone.
+    pub async fn prompt(&self, id: &str) -> Result<Option<Prompt>, Failure> {
+        let engine = &self.guest.app.engine;
+        engine
+            .prompt_for(&self.guest.credential, &self.project_id(), id)
+            .await
     }
 
     /// A time in the time zone of the project, to the minute.

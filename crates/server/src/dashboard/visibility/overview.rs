@@ -1,0 +1,408 @@
+//! Overview of visibility: figures with their intervals, the trend, competitors, cited sources, and what is missing.
+
+use askama::Template;
+use http::StatusCode;
+use searchwright_contract::{
+    answers::{SourceClass, Surface},
+    prompts::PromptClass,
+    visibility::{CitedSource, GapLabel, GetOverview, Kpis, Overview, Period, Rate, TrackedBrand, TrendDay},
+};
+
+use super::shown::{
+    FigureScale, SeenFigure, SeenOption, ShareCell, VisibilityTab, class_name, engine_name, engine_options,
+    gap, surface_name, tenth,
+};
+use crate::dashboard::{
+    chart::{self, Interval, LineChart, Point},
+    page::{self, Form},
+    show,
+    visit::{FilterLink, PageResult, ProjectFrame, Section, Visit},
+};
+
+/// Cited websites that the page lists.
+const MAX_SOURCES: usize = 50;
+
+/// A step of the setup.
+struct SetupRow {
+    mark: (&'static str, &'static str),
+    name: String,
+    hint: String,
+    href: String,
+}
+
+/// A day of the trend in the table of figures.
+struct TrendRow {
+    date: String,
+    answers: u64,
+    mention_rate: String,
+    citation_rate: String,
+    pooled: ShareCell,
+    is_break: bool,
+}
+
+/// A row of the table of tracked brands.
+struct BrandRow {
+    brand: TrackedBrand,
+    rate: ShareCell,
+    bar: String,
+    share_of_voice: Option<String>,
+    position: Option<String>,
+    sentiment: Option<String>,
+    citation_share: Option<String>,
+}
+
+/// A row of the table of cited websites.
+struct SourceRow {
+    source: CitedSource,
+    owner: (&'static str, String),
+    share: String,
+    bar: String,
+    engines: Vec<FilterLink>,
+}
+
+/// Number of prompts of a standing.
+struct GapRow {
+    mark: (&'static str, &'static str),
+    prompts: u64,
+    href: String,
+}
+
+#[derive(Template)]
+#[template(path = "visibility_overview.html")]
+struct VisibilityOverviewView {
+    frame: ProjectFrame,
+    tabs: Vec<FilterLink>,
+    periods: Vec<FilterLink>,
+    period: Option<String>,
+    engines: Vec<SeenOption>,
+    surfaces: Vec<SeenOption>,
+    classes: Vec<SeenOption>,
+    tag: String,
+    is_filtered: bool,
+    overview: Overview,
+    main: Vec<SeenFigure>,
+    all: Vec<SeenFigure>,
+    branded: Vec<SeenFigure>,
+    chart: Option<LineChart>,
+    days: Vec<TrendRow>,
+    brands: Vec<BrandRow>,
+    sources: Vec<SourceRow>,
+    gaps: Vec<GapRow>,
+    missing: Vec<SetupRow>,
+    prompts: String,
+    brand: String,
+}
+
+impl VisibilityOverviewView {
+    fn has_answers(&self) -> bool {
+        self.overview.kpis.answers > 0
+    }
+
+    fn has_competitors(&self) -> bool {
+        self.overview.competitors.iter().any(|brand| !brand.is_own)
+    }
+
+    fn stability(&self) -> Option<String> {
+        self.overview.source_stability.map(tenth)
+    }
+}
+
+/// All figures, the ones that matter most first.
+fn figures(kpis: &Kpis) -> Vec<SeenFigure> {
+    use FigureScale::{Mean, Rank, Score, Share};
+    let figure = SeenFigure::new;
+    vec![
+        figure(
+            "Visibility score",
+            &kpis.visibility_score,
+            Score,
+            "answers",
+            "Mean over engines of the mean over prompts of the share of answers that name the brand",
+        ),
+        figure(
+            "Mention rate",
+            &kpis.mention_rate,
+            Share,
+            "answers",
+            "Answers that name the brand",
+        ),
+        figure(
+            "Named first",
+            &kpis.top_rate,
+            Share,
+            "mentions",
+            "Mentions in which the brand comes before every competitor",
+        ),
+        figure(
+            "Citation rate",
+            &kpis.citation_rate,
+            Share,
+            "answers",
+            "Answers that cite a page of the brand, of those whose sources can be seen",
+        ),
+        figure(
+            "Share of voice",
+            &kpis.share_of_voice,
+            Share,
+            "mentions",
+            "Mentions of the brand among those of tracked brands",
+        ),
+        figure(
+            "Sentiment",
+            &kpis.sentiment_score,
+            Score,
+            "mentions",
+            "Mean sentiment of answers that name the brand; 50 is neutral",
+        ),
+        figure(
+            "Citation share",
+            &kpis.citation_share,
+            Share,
+            "citations",
+            "Citations of own pages among all citations",
+        ),
+        figure(
+            "Citation share of voice",
+            &kpis.citation_share_of_voice,
+            Share,
+            "citations",
+            "Citations of own pages among those of own and competitors' pages",
+        ),
+        figure(
+            "Own pages per citing answer",
+            &kpis.avg_citations,
+            Mean,
+            "answers",
+            "Cited own pages in an answer that cites any",
+        ),
+        figure(
+            "Mean position",
+            &kpis.avg_position,
+            Rank,
+            "mentions",
+            "Rank among tracked brands, 1 is first; it varies much from answer to answer",
+        ),
+        figure(
+            "Positive mentions",
+            &kpis.positive_share,
+            Share,
+            "mentions",
+            "Positive ones among the mentions that are not neutral",
+        ),
+        figure(
+            "AI Overviews shown",
+            &kpis.trigger_rate,
+            Share,
+            "searches",
+            "Searches that showed an AI Overview",
+        ),
+    ]
+}
+
+/// Figures of the prompts that name the brand.
+fn recognition(kpis: &Kpis) -> Vec<SeenFigure> {
+    let mut all = figures(kpis);
+    all.retain(|figure| ["Mention rate", "Citation rate", "Sentiment"].contains(&figure.name));
+    all
+}
+
+fn interval(rate: &Rate) -> Option<Interval> {
+    Some(Interval {
+        low: rate.ci_low? * 100.0,
+        high: rate.ci_high? * 100.0,
+    })
+}
+
+/// The mention rate over the period. A day without an answer is a gap, though the days before it have some.
+fn trend_chart(trend: &[TrendDay]) -> Option<LineChart> {
+    let points: Vec<Point> = trend
+        .iter()
+        .map(|day| {
+            let pooled = day.pooled_mention_rate.as_ref().filter(|_| day.answers > 0);
+            Point {
+                label: day.date.clone(),
+                value: pooled.and_then(|rate| rate.value).map(|value| value * 100.0),
+                interval: pooled.and_then(interval),
+                is_break: day.basket_changed,
+                ..Point::default()
+            }
+        })
+        .collect();
+    let title = "Mention rate of seven days up to each day, percent, with its interval of 95 %";
+    let has_any = points.iter().any(|point| point.value.is_some());
+    has_any.then(|| LineChart::of_percent(title, points))
+}
+
+fn share(value: Option<f64>) -> Option<String> {
+    value.map(|value| show::percent(value * 100.0))
+}
+
+fn trend_rows(trend: Vec<TrendDay>) -> Vec<TrendRow> {
+    trend
+        .into_iter()
+        .rev()
+        .filter(|day| day.answers > 0 || day.basket_changed)
+        .map(|day| TrendRow {
+            mention_rate: share(day.mention_rate).unwrap_or_default(),
+            citation_rate: share(day.citation_rate).unwrap_or_default(),
+            pooled: ShareCell::new(day.pooled_mention_rate.as_ref()),
+            answers: day.answers,
+            is_break: day.basket_changed,
+            date: day.date,
+        })
+        .collect()
+}
+
+fn brand_rows(brands: &[TrackedBrand]) -> Vec<BrandRow> {
+    brands
+        .iter()
+        .map(|brand| BrandRow {
+            rate: ShareCell::new(Some(&brand.mention_rate)),
+            bar: chart::bar(brand.mention_rate.value.unwrap_or_default() * 100.0),
+            share_of_voice: share(brand.share_of_voice),
+            position: brand.avg_position.map(tenth),
+            sentiment: brand.sentiment_score.map(tenth),
+            citation_share: share(brand.citation_share),
+            brand: brand.clone(),
+        })
+        .collect()
+}
+
+fn source_rows(visit: &Visit, sources: &[CitedSource]) -> Vec<SourceRow> {
+    sources
+        .iter()
+        .take(MAX_SOURCES)
+        .map(|source| SourceRow {
+            owner: match source.class {
+                SourceClass::Owned => ("good", "Yours".to_owned()),
+                SourceClass::Competitor => ("error", "Competitor".to_owned()),
+                SourceClass::ThirdParty => {
+                    let kind = source.kind.as_deref().unwrap_or("other");
+                    ("off", show::heading(kind))
+                }
+            },
+            share: show::percent(source.share * 100.0),
+            bar: chart::bar(source.share * 100.0),
+            engines: source
+                .engines
+                .iter()
+                .map(|engine| FilterLink::new(visit, "engine", Some(engine.as_str()), engine_name(*engine)))
+                .collect(),
+            source: source.clone(),
+        })
+        .collect()
+}
+
+fn gap_rows(visit: &Visit, overview: &Overview) -> Vec<GapRow> {
+    let opportunities = VisibilityTab::Opportunities.address(visit);
+    let counts = overview.prompt_summary.gaps.iter();
+    counts
+        .filter(|count| count.prompts > 0)
+        .map(|count| GapRow {
+            mark: gap(count.label),
+            prompts: count.prompts,
+            href: match count.label {
+                GapLabel::Absent | GapLabel::Strong => VisibilityTab::Prompts.address(visit),
+                label => format!("{opportunities}&kind={label}"),
+            },
+        })
+        .collect()
+}
+
+/// Steps that are not done, or all while a required one is left.
+fn missing(visit: &Visit, overview: &Overview) -> Vec<SetupRow> {
+    let steps = &overview.setup_progress.steps;
+    let is_complete = steps.iter().all(|step| step.done || !step.required);
+    let shown = steps.iter().filter(|step| !(is_complete && step.done));
+    shown
+        .map(|step| SetupRow {
+            mark: match (step.done, step.required) {
+                (true, _) => ("good", "Done"),
+                (false, true) => ("warning", "To do"),
+                (false, false) => ("off", "Advised"),
+            },
+            name: show::heading(&step.key),
+            hint: show::plain(&step.hint),
+            href: match step.key.as_str() {
+                "brand_profile" => visit.address("/brand"),
+                "competitors" => visit.address("/brand?view=competitors"),
+                "engine" => VisibilityTab::Engines.address(visit),
+                _ => VisibilityTab::Prompts.address(visit),
+            },
+        })
+        .collect()
+}
+
+fn periods(visit: &Visit, chosen: Period) -> Vec<FilterLink> {
+    let links = Period::ALL.iter().map(|period| {
+        let text = match period {
+            Period::TwelveMonths => "12 months".to_owned(),
+            days => format!("{} days", days.as_str().trim_end_matches('d')),
+        };
+        FilterLink {
+            href: visit.with_parameter("period", Some(period.as_str())),
+            text,
+            is_current: *period == chosen,
+        }
+    });
+    links.collect()
+}
+
+/// Shows the overview.
+pub(super) async fn show(visit: &Visit) -> PageResult {
+    let period: Option<Period> = visit.parsed("period");
+    let engine = visit.parsed("engine");
+    let surface: Option<Surface> = visit.parsed("surface");
+    let class: Option<PromptClass> = visit.parsed("class");
+    let tag: Option<String> = visit.parameter("tag").map(|tag| tag.chars().take(50).collect());
+    let overview = visit
+        .read(&GetOverview {
+            project_id: visit.project_id(),
+            period,
+            from: None,
+            to: None,
+            engine,
+            surface,
+            class,
+            tag: tag.clone(),
+            country: None,
+        })
+        .await?;
+    let mut surfaces = vec![SeenOption::new("", "All ways", surface.is_none())];
+    for known in Surface::ALL {
+        let name = show::heading(surface_name(*known));
+        surfaces.push(SeenOption::new(known.as_str(), name, surface == Some(*known)));
+    }
+    let chosen = class.unwrap_or(PromptClass::NonBranded);
+    let classes = PromptClass::ALL
+        .iter()
+        .rev()
+        .map(|known| SeenOption::new(known.as_str(), class_name(*known), chosen == *known));
+    let mut main = figures(&overview.kpis);
+    let all = figures(&overview.kpis);
+    main.truncate(6);
+    let view = VisibilityOverviewView {
+        frame: visit.frame("Visibility", Section::Visibility),
+        tabs: VisibilityTab::Overview.links(visit),
+        periods: periods(visit, period.unwrap_or(Period::TwentyEightDays)),
+        period: period.map(|period| period.to_string()),
+        engines: engine_options(engine, "All engines"),
+        surfaces,
+        classes: classes.collect(),
+        is_filtered: engine.is_some() || surface.is_some() || class.is_some() || tag.is_some(),
+        tag: tag.unwrap_or_default(),
+        main,
+        all,
+        branded: overview.branded.as_ref().map(recognition).unwrap_or_default(),
+        chart: trend_chart(&overview.trend),
+        brands: brand_rows(&overview.competitors),
+        sources: source_rows(visit, &overview.cited_sources),
+        gaps: gap_rows(visit, &overview),
+        missing: missing(visit, &overview),
+        prompts: VisibilityTab::Prompts.address(visit),
+        brand: visit.address("/brand"),
+        days: trend_rows(overview.trend.clone()),
+        overview,
+    };
+    Ok(page::respond(StatusCode::OK, &view, Form::OwnWithScript))
+}
