@@ -192,7 +192,7 @@ async fn show_calendar(
     wrong: Option<(StatusCode, String)>,
     typed: Option<TypedMove>,
 ) -> PageResult {
-    let this_month = CalendarMonth::of(visit.now(), &visit.project.timezone);
+    let this_month = CalendarMonth::from_time(visit.now(), &visit.project.timezone);
     let month = visit
         .parameter("month")
         .and_then(CalendarMonth::parse)

@@ -399,11 +399,13 @@ impl SentForm {
     pub async fn change<O: Operation>(&self, operation: &O) -> Result<O::Answer, Failure> {
         let once = Some(self.form.get("once")).filter(|once| !once.is_empty());
         let version = Some(self.form.get("version")).filter(|version| !version.is_empty());
+        // A page may have several forms for one operation.
+        let action = self.form.get("action");
         self.visit
             .guest
             .call(
                 operation,
-                once.map(|once| format!("{}:{once}", O::META.name)),
+                once.map(|once| format!("{}:{once}:{action}", O::META.name)),
                 version.map(|version| vec![version.to_owned()]),
             )
             .await
@@ -459,6 +461,11 @@ pub(crate) fn refusal(failure: &Failure) -> Option<(StatusCode, String)> {
         return None;
     }
     let status = StatusCode::from_u16(failure.0.status).unwrap_or(StatusCode::CONFLICT);
+    if failure.0.code == Code::IdempotencyKeyReused {
+        // The browser went back to a form that was sent, and what was typed has changed since.
+        let text = "This form was sent before with something else in it. Look at the page as it is now, and send it again.";
+        return Some((status, text.to_owned()));
+    }
     Some((status, page::sentence(failure)))
 }
 

@@ -40,7 +40,6 @@ pub(super) struct KeywordRow {
     pub is_head: bool,
     pub post: Option<String>,
     pub posts: Option<(String, usize)>,
-    pub added: String,
     pub rivals: Option<String>,
     pub facts: Vec<(&'static str, String)>,
 }
@@ -164,8 +163,9 @@ fn facts(visit: &Visit, keyword: &Keyword) -> Vec<(&'static str, String)> {
         "Features of the results",
         Some(show::cut(&features, MAX_TEXT)).filter(|text| !text.is_empty()),
     );
+    facts.push(("Added", visit.day(&keyword.created_at)));
     let country = keyword.country.as_deref().unwrap_or("all countries");
-    add("Market", Some(format!("{}, {country}", keyword.language)));
+    facts.push(("Market", format!("{}, {country}", keyword.language)));
     facts
 }
 
@@ -183,7 +183,7 @@ fn rivals(keyword: &Keyword) -> Option<String> {
         CannibalisationReason::SamePages => "several pages aim at it",
         CannibalisationReason::SamePosts => "several posts aim at it",
     };
-    let pages: Vec<String> = rivals.urls.iter().map(|url| show::path_of(url)).collect();
+    let pages: Vec<String> = rivals.urls.iter().take(3).map(|url| show::path_of(url)).collect();
     let list = show::cut(&pages.join(", "), MAX_TEXT);
     Some(if list.is_empty() {
         seen.to_owned()
@@ -236,7 +236,6 @@ impl KeywordRow {
                 .first()
                 .map(|post| visit.address(&format!("/posts/{post}"))),
             posts: (posts > 1).then_some((list, posts)),
-            added: visit.day(&keyword.created_at),
             rivals: rivals(&keyword),
             facts: facts(visit, &keyword),
             id,

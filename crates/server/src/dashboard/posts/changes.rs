@@ -145,7 +145,7 @@ async fn carry_out(
 
 async fn answer(sent: &SentForm, id: &str) -> Result<Response<Body>, (Failure, Option<TypedPost>)> {
     let is_edit = matches!(sent.form.get("action"), "save" | "schedule");
-    let typed = is_edit.then(|| TypedPost::sent(&sent.form));
+    let typed = is_edit.then(|| TypedPost::from_form(&sent.form));
     let address = sent.visit.address(&format!("/posts/{id}"));
     let reading = GetPost {
         project_id: sent.visit.project_id(),
@@ -177,7 +177,8 @@ fn is_other_version(sent: &SentForm, post: &Post) -> bool {
 /// Returns whether a post already has what an edit asks for.
 fn is_done(sent: &SentForm, typed: &TypedPost, post: &Post) -> bool {
     let is_scheduled = post.summary.status == PostStatus::Scheduled;
-    typed.is_in(&TypedPost::of(&sent.visit, post)) && (is_scheduled || sent.form.get("action") == "save")
+    typed.is_in(&TypedPost::from_post(&sent.visit, post))
+        && (is_scheduled || sent.form.get("action") == "save")
 }
 
 fn changed(post: &Post) -> Failure {

@@ -66,7 +66,6 @@ struct SourceRow {
 }
 
 /// Actions that are shown.
-#[allow(clippy::struct_excessive_bools, reason = "each is one button of the page")]
 struct PostActions {
     edit: bool,
     schedule: bool,
@@ -303,7 +302,7 @@ pub(super) async fn show_post(visit: &Visit, id: &str, refused: Option<PostRefus
     } else {
         Vec::new()
     };
-    let now = TypedPost::of(visit, &post);
+    let now = TypedPost::from_post(visit, &post);
     let typed = refused.as_ref().and_then(|refused| refused.typed.clone());
     let is_typed = typed.is_some();
     let is_stale = refused.as_ref().is_some_and(|refused| refused.is_stale);
@@ -317,6 +316,8 @@ pub(super) async fn show_post(visit: &Visit, id: &str, refused: Option<PostRefus
         },
     });
     let is_large = post.content.len() + post.content_html.len() > 2 * MAX_TOGETHER;
+    // What was typed is kept where a job has begun on the text meanwhile.
+    let has_form = can.edit || is_typed && visit.may(Scope::PostsWrite);
     let wants_form = is_typed || visit.parameter("view") == Some("edit");
     let summary = &post.summary;
     let findings = parts::findings(&post);
@@ -382,7 +383,7 @@ pub(super) async fn show_post(visit: &Visit, id: &str, refused: Option<PostRefus
         typed,
         suggested,
         conflict,
-        shows_form: can.edit && (!is_large || wants_form),
+        shows_form: has_form && (!is_large || wants_form),
         shows_preview: !post.content.is_empty() && (!is_large || !wants_form),
         can,
         editor: visit.with_parameter("view", Some("edit")),
@@ -403,8 +404,8 @@ pub(super) async fn show_post(visit: &Visit, id: &str, refused: Option<PostRefus
             text: compare(&revision.content, &post.content),
         }),
         paging: Paging::new(visit, revisions.next_cursor.as_deref()),
-        wrong: text.clone().filter(|_| !is_typed),
-        wrong_edit: text.filter(|_| is_typed),
+        wrong: text.clone().filter(|_| !is_typed || !has_form),
+        wrong_edit: text.filter(|_| is_typed && has_form),
         wrong_generation: action == "generate",
         instructions,
         asked_sources,

@@ -100,8 +100,13 @@ pub(super) fn findings(post: &Post) -> Vec<PostFinding> {
             .filter(|check| check.outcome == outcome);
         for check in checks {
             let advice = check.advice.as_deref().unwrap_or(&check.id);
+            // The unit of the value ends the advice, in brackets.
+            let (advice, unit) = match advice.strip_suffix(')').and_then(|rest| rest.rsplit_once(" (")) {
+                Some((advice, unit)) => (advice, format!(" {unit}")),
+                None => (advice, String::new()),
+            };
             let value = check.value.map_or_else(String::new, |value| {
-                format!("; now {}", (value * 10.0).round() / 10.0)
+                format!(" Now: {}{unit}.", (value * 10.0).round() / 10.0)
             });
             findings.push(PostFinding {
                 mark: if outcome == CheckOutcome::Fail {
@@ -109,7 +114,7 @@ pub(super) fn findings(post: &Post) -> Vec<PostFinding> {
                 } else {
                     ("off", "Met in part")
                 },
-                text: format!("{}{value}", sentence(advice)),
+                text: format!("{}.{value}", sentence(advice)),
                 quote: None,
                 place: Some(place_of(&check.id)),
                 claim: None,

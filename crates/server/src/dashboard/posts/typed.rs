@@ -42,7 +42,7 @@ fn lines(text: &str) -> String {
 
 impl TypedPost {
     /// Fields of a post.
-    pub fn of(visit: &Visit, post: &Post) -> Self {
+    pub fn from_post(visit: &Visit, post: &Post) -> Self {
         let text = |text: &Option<String>| text.clone().unwrap_or_default();
         let at = post.summary.scheduled_at;
         Self {
@@ -59,7 +59,7 @@ impl TypedPost {
     }
 
     /// Fields of a form.
-    pub fn sent(form: &FormData) -> Self {
+    pub fn from_form(form: &FormData) -> Self {
         let text = |name| form.get(name).trim().to_owned();
         let (day, time) = (text("day"), text("time"));
         Self {
@@ -173,7 +173,7 @@ fn nullable(text: &str, before: &str) -> Patch<String> {
 /// Returns what a form changes of a post. Fields that are as they were are left out, so that they stay byte for byte.
 pub(super) async fn order(sent: &SentForm, post: &Post, typed: &TypedPost) -> Result<UpdatePost, Failure> {
     let visit = &sent.visit;
-    let now = TypedPost::of(visit, post);
+    let now = TypedPost::from_post(visit, post);
     let given = |typed: &str, now: &str| {
         Some(typed.trim().to_owned()).filter(|text| text != now && !(text.is_empty() && now.is_empty()))
     };
