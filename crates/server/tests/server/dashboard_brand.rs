@@ -26,6 +26,9 @@ const VIEWS: [&str; 5] = [
     "?view=ctas",
 ];
 
+/// Fields of a form.
+type Fields<'a> = &'a [(&'a str, &'a str)];
+
 fn brand(bench: &Bench, rest: &str) -> String {
     address(bench, &format!("/brand{rest}"))
 }
@@ -76,7 +79,7 @@ async fn the_profile_is_changed_by_one_person_at_a_time(database: &str) {
 async fn items_are_added_changed_and_deleted(database: &str) {
     let bench = with_brand(database).await;
     let ann = signed_in(&bench, "ann@example.com", Role::Editor).await;
-    let forms: [(&str, &[(&str, &str)], &str); 4] = [
+    let forms: [(&str, Fields<'_>, &str); 4] = [
         (
             "products",
             &[
@@ -180,7 +183,7 @@ async fn items_are_added_changed_and_deleted(database: &str) {
 async fn what_is_refused_keeps_what_was_typed(database: &str) {
     let bench = with_brand(database).await;
     let ann = signed_in(&bench, "ann@example.com", Role::Editor).await;
-    let forms: [(&str, &[(&str, &str)], &str); 5] = [
+    let forms: [(&str, Fields<'_>, &str); 5] = [
         (
             "products",
             &[

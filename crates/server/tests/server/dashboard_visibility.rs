@@ -5,9 +5,10 @@ use serde_json::{Value, json};
 
 use crate::{
     browser::{Browser, Page},
-    dashboard_audits::{address, signed_in, submit},
+    dashboard_audits::{address, signed_in, submit, until_idle},
     harness::Bench,
     visibility::{copy, hours_ago, prompt, with_brand},
+    visibility_runs::with_engine,
 };
 
 on_both!(
@@ -17,6 +18,7 @@ on_both!(
     prompts_are_added_paused_and_changed,
     a_form_of_a_prompt_has_its_effect_once,
     tracking_says_its_cost_first,
+    a_run_is_started_once_for_at_most_what_was_said,
     answers_are_marked_and_corrected,
     answers_are_copied_by_hand,
     names_are_decided,
@@ -117,7 +119,7 @@ async fn figures_stand_with_their_interval_and_what_they_rest_on(database: &str)
     ] {
         assert!(page.text.contains(text), "{text}: {}", page.text);
     }
-    assert!(page.text.contains("href=\"?view=names\"") && page.text.contains("kind=competitor_only"));
+    assert!(page.text.contains("href=\"?view=names\"") && page.text.contains("kind=cited_not_mentioned"));
     let other = ann.open(&address(&bench, "/visibility?engine=claude")).await;
     assert!(other.text.contains("Not measured"));
     // Words that are no filter are left out; a page is shown all the same.
@@ -149,7 +151,7 @@ async fn every_tab_is_for_members_only(database: &str) {
     }
     let (other, key) = bench.neighbour().await;
     let theirs = bench
-        .call("POST", &format!("/v1/projects/{other}/visibility/prompts"))
+        .call("POST", &format!("/projects/{other}/visibility/prompts"))
         .key(&key)
         .json(&json!({ "text": "Which chair?" }))
         .send()
@@ -298,6 +300,32 @@ async fn tracking_says_its_cost_first(database: &str) {
     assert_eq!(odd.status, 422, "{}", odd.text);
     let runs = bench.get("P/visibility/runs").await.json();
     assert_eq!(runs["data"], json!([]));
+}
+
+async fn a_run_is_started_once_for_at_most_what_was_said(database: &str) {
+    let (bench, asked) = with_engine(database, true).await;
+    let id = prompt(&bench, "Which standing desk is quiet?").await;
+    let ann = signed_in(&bench, "ann@example.com", Role::Editor).await;
+    let path = prompt_page(&bench, &id);
+    let said = ann.open(&format!("{path}?track=1&samples=2")).await;
+    assert!(said.text.contains("Estimated cost"), "{}", said.text);
+    assert_eq!(asked.count(), 0, "saying the cost asks nobody");
+    let most = said.field("most");
+    let form = [("action", "track"), ("samples", "2"), ("most", most.as_str())];
+    for _ in 0..2 {
+        let started = submit(&ann, &said, &path, &form).await;
+        assert!(
+            started.text.contains("The engines are being asked"),
+            "{}",
+            started.text
+        );
+    }
+    until_idle(&bench).await;
+    assert_eq!(asked.count(), 2, "one run of two answers");
+    let runs = ann.open(&address(&bench, "/visibility?view=runs")).await;
+    assert!(runs.text.contains("2 answers"), "{}", runs.text);
+    let shown = ann.open(&path).await;
+    assert!(shown.text.contains("<h3>Other model"), "{}", shown.text);
 }
 
 async fn answers_are_marked_and_corrected(database: &str) {

@@ -70,6 +70,14 @@ fn failure_share(status: &EngineStatus) -> Option<String> {
 }
 
 impl EngineRow {
+    fn has_limits(&self) -> bool {
+        self.missing.is_some() || !self.notes.is_empty()
+    }
+
+    fn has_more(&self) -> bool {
+        self.last_error.is_some() || self.has_limits()
+    }
+
     fn new(visit: &Visit, status: EngineStatus) -> Self {
         let is_by_hand = status.surface == Surface::Manual && status.answers > 0;
         let mark = match (status.configured, is_by_hand) {
@@ -101,10 +109,13 @@ impl EngineRow {
                 let name = answer_status(count.status).1.to_lowercase();
                 format!("{} {name}", show::number(count.answers))
             });
-        let missed = status
-            .missed
-            .iter()
-            .map(|missed| format!("{} {}", show::number(missed.answers), miss_reason(missed.reason)));
+        let missed = status.missed.iter().map(|missed| {
+            format!(
+                "{}: {}",
+                show::count(missed.answers, "time", "times"),
+                miss_reason(missed.reason)
+            )
+        });
         let reasons: Vec<String> = bad.chain(missed).collect();
         let estimate = status.estimated_cost.as_ref();
         let cost = match (

@@ -29,7 +29,7 @@ pub(super) fn routes() -> Router<Arc<App>> {
 }
 
 async fn show_tab(visit: &Visit, refused: Option<&RefusedForm<'_>>) -> PageResult {
-    match VisibilityTab::of(visit) {
+    match VisibilityTab::from_address(visit) {
         VisibilityTab::Overview => overview::show(visit).await,
         VisibilityTab::Prompts => prompts::show(visit, refused).await,
         VisibilityTab::Opportunities => opportunities::show(visit, refused).await,

@@ -38,7 +38,7 @@ struct NameRow {
 impl NameRow {
     fn new(visit: &Visit, unknown: UnknownName, is_ticked: bool) -> Self {
         let quotes = unknown.quotes.iter().map(|quote| QuoteRow {
-            text: show::cut(&quote.text, 400),
+            text: show::cut(&quote.text, 200),
             href: visit.address(&format!("/visibility/prompts/{}", quote.prompt_id)),
         });
         Self {

@@ -126,7 +126,12 @@ impl OpportunityRow {
             is_thin: entry.thin,
             engines: engine_names(&entry.engines),
             competitors: competitors.join(", "),
-            urls: entry.urls.iter().map(|url| show::cut(url, 300)).collect(),
+            urls: entry
+                .urls
+                .iter()
+                .filter(|url| !entry.title.contains(url.as_str()))
+                .map(|url| show::cut(url, 300))
+                .collect(),
             prompts: entry
                 .prompt_ids
                 .iter()
@@ -163,7 +168,7 @@ fn listing(visit: &Visit, limit: u8, cursor: Option<String>) -> ListOpportunitie
 /// Shows the opportunities.
 pub(super) async fn show(visit: &Visit, refused: Option<&RefusedForm<'_>>) -> PageResult {
     let cursor = visit.parameter("cursor").map(str::to_owned);
-    let listed = visit.read(&listing(visit, 25, cursor)).await?;
+    let listed = visit.read(&listing(visit, 15, cursor)).await?;
     let mut kinds = vec![FilterLink::new(visit, "kind", None, "All")];
     for kind in OpportunityKind::ALL {
         let text = kind_mark(*kind).1;

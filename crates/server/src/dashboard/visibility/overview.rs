@@ -20,7 +20,9 @@ use crate::dashboard::{
 };
 
 /// Cited websites that the page lists.
-const MAX_SOURCES: usize = 50;
+const MAX_SOURCES: usize = 40;
+/// Days in the table of figures.
+const MAX_DAYS: usize = 100;
 
 /// A step of the setup.
 struct SetupRow {
@@ -242,6 +244,7 @@ fn trend_rows(trend: Vec<TrendDay>) -> Vec<TrendRow> {
         .into_iter()
         .rev()
         .filter(|day| day.answers > 0 || day.basket_changed)
+        .take(MAX_DAYS)
         .map(|day| TrendRow {
             mention_rate: share(day.mention_rate).unwrap_or_default(),
             citation_rate: share(day.citation_rate).unwrap_or_default(),
@@ -322,7 +325,11 @@ fn missing(visit: &Visit, overview: &Overview) -> Vec<SetupRow> {
                 (false, false) => ("off", "Advised"),
             },
             name: show::heading(&step.key),
-            hint: show::plain(&step.hint),
+            hint: {
+                // Calls of the API are for programs; the link leads to the form.
+                let hint = step.hint.split(": PATCH ").next().unwrap_or_default();
+                show::plain(hint.split(": POST ").next().unwrap_or_default())
+            },
             href: match step.key.as_str() {
                 "brand_profile" => visit.address("/brand"),
                 "competitors" => visit.address("/brand?view=competitors"),

@@ -43,7 +43,7 @@ impl PromptRow {
         facts.extend(prompt.tags.iter().map(|tag| format!("#{}", show::cut(tag, 50))));
         Self {
             href: visit.address(&format!("/visibility/prompts/{}", prompt.id)),
-            text: show::plain(&prompt.text),
+            text: show::cut(&prompt.text, 300),
             facts: facts.join(" · "),
             latest: latest(visit, &prompt),
             mention_rate: ShareCell::new(window.map(|window| &window.mention_rate)),

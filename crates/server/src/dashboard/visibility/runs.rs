@@ -67,7 +67,7 @@ fn outcome_row(outcome: RunOutcome) -> OutcomeRow {
         let detail = outcome
             .detail
             .as_deref()
-            .map_or_else(String::new, |detail| format!(" ({})", show::cut(detail, 300)));
+            .map_or_else(String::new, |detail| format!(" ({})", show::cut(detail, 120)));
         format!("{} missing: {reason}{detail}", show::number(outcome.missing))
     });
     OutcomeRow {

@@ -37,7 +37,7 @@ impl VisibilityTab {
     ];
 
     /// Returns the tab that the address names; the overview if it names none.
-    pub fn of(visit: &Visit) -> Self {
+    pub fn from_address(visit: &Visit) -> Self {
         let named = visit.parameter("view").unwrap_or_default();
         let found = Self::ALL.iter().find(|(_, word, _)| *word == named);
         found.map_or(Self::Overview, |(tab, _, _)| *tab)
