@@ -82,11 +82,12 @@ async function recordAddresses(api) {
   await api.audit();
   const keyword = await api.call('POST', '/keywords', { keyword: 'standing desk <b>oak</b>' });
   const post = await api.call('POST', '/posts', { title: 'How to choose a <i>desk</i>', keywordId: keyword.id, content: 'A desk should fit you.\n\n## How high?\n\nAs high as your elbows.' });
-  const hook = await api.call('POST', '/webhooks', { url: 'https://example.com/hook', events: ['issue.opened'] });
+  await api.call('POST', '/webhooks', { targetUrl: 'https://example.com/hook', event: 'issue.opened' });
+  const { data: hooks } = await api.call('GET', '/webhooks');
   const { data: issues } = await api.call('GET', '/issues?limit=100');
   const { data: pages } = await api.call('GET', '/pages?q=hostile');
   const { data: audits } = await api.call('GET', '/audits');
-  return [`/issues/${issues[0].id}`, `/issues/${issues.at(-1).id}`, `/pages/${pages[0].id}`, `/audits/${audits[0].id}`, `/posts/${post.id}`, `/webhooks/${hook.webhook?.id ?? hook.id}`];
+  return [`/issues/${issues[0].id}`, `/issues/${issues.at(-1).id}`, `/pages/${pages[0].id}`, `/audits/${audits[0].id}`, `/posts/${post.id}`, `/webhooks/${hooks[0].id}`];
 }
 
 async function inspect(page, path, { scripts }) {

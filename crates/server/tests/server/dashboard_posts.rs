@@ -454,7 +454,8 @@ async fn posts_are_moved_in_the_calendar(database: &str) {
         ("day", "2030-01-20"),
         ("time", "09:00"),
     ];
-    let scheduled = submit(&ann, &planned, &path, &scheduled).await;
+    let form = ann.open(&format!("{path}&move={id}")).await;
+    let scheduled = submit(&ann, &form, &path, &scheduled).await;
     assert!(
         scheduled.text.contains("The post is scheduled"),
         "{}",
@@ -466,7 +467,8 @@ async fn posts_are_moved_in_the_calendar(database: &str) {
     let version = read(&bench, &id).await["version"].to_string();
     let row = format!("{id} {version}");
     let taken_off = [("action", "unschedule"), ("row", &*row)];
-    let taken_off = submit(&ann, &scheduled, &path, &taken_off).await;
+    let form = ann.open(&format!("{path}&move={id}")).await;
+    let taken_off = submit(&ann, &form, &path, &taken_off).await;
     assert!(
         taken_off.text.contains("has no date any more"),
         "{}",
