@@ -121,6 +121,11 @@ impl Guest {
             idempotency_key,
         };
         let reply = operations::invoke(&self.app, endpoint, invocation).await?;
+        // A refusal that is replayed comes as the answer that it was.
+        if reply.status >= 400 {
+            let problem: Problem = serde_json::from_slice(&reply.body).map_err(|e| defect("page", e))?;
+            return Err(problem.into());
+        }
         let body: &[u8] = if reply.body.is_empty() {
             b"null"
         } else {
