@@ -10,8 +10,10 @@ mod connect;
 #[cfg(debug_assertions)]
 mod design;
 mod device;
+mod fields;
 mod flash;
 mod front;
+mod integrations;
 mod invitations;
 mod issues;
 mod members;
@@ -21,10 +23,12 @@ mod pages;
 mod password_reset;
 mod projects;
 pub(crate) mod session;
+mod settings;
 mod setup;
 mod show;
 mod sign_in;
 pub(crate) mod visit;
+mod webhooks;
 
 use std::sync::Arc;
 
@@ -75,8 +79,11 @@ pub(crate) fn routes(app: &App) -> Router<Arc<App>> {
         .merge(projects::routes())
         .merge(overview::routes())
         .merge(audits::routes())
+        .merge(integrations::routes())
         .merge(issues::routes())
-        .merge(pages::routes());
+        .merge(pages::routes())
+        .merge(settings::routes())
+        .merge(webhooks::routes());
     #[cfg(debug_assertions)]
     let routes = routes.merge(design::routes());
     if app.settings.is_insecure() {

@@ -37,6 +37,8 @@ mod connection_limits;
 mod connections;
 mod cursors;
 mod dashboard_audits;
+mod dashboard_places;
+mod dashboard_settings;
 mod degrees;
 mod diffs;
 mod diffs_pages;
