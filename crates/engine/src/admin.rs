@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// Live keys a project may have.
-const MAX_KEYS: u64 = 25;
+pub const MAX_KEYS: u64 = 25;
 
 /// A project that was made.
 #[derive(Clone, Debug, serde::Serialize)]

@@ -54,8 +54,8 @@ pub(crate) async fn consume(call: &Call, tx: &mut Tx, project: &ProjectAccess, s
 fn required(action: AutonomyAction, project: &ProjectAccess, detail: String) -> Problem {
     Problem::new(Code::AgentAutonomyRequired, detail)
         .hint(format!(
-            "let the operator turn it on: searchwright admin autonomy set --project {} --action {action} --on",
-            project.project.id
+            "let an admin turn it on at /projects/{id}/settings/autonomy, or the operator: searchwright admin autonomy set --project {id} --action {action} --on",
+            id = project.project.id
         ))
         .with("action", action.as_str())
 }

@@ -2,7 +2,9 @@
 //! The rules are in the crate `identity`; here they become transactions.
 
 pub mod account;
+pub mod autonomy;
 mod denials;
+pub mod keys;
 pub mod members;
 pub mod oauth;
 pub mod operator;

@@ -8,15 +8,15 @@ use searchwright_contract::{
 use searchwright_store::{
     Error, Tx, account_activity,
     admin::get_scope,
-    agent_autonomy,
+    agent_autonomy::{self, NewAutonomy},
     users::{self, User},
     workspaces,
 };
 use uuid::Uuid;
 
-use crate::{AccountEntry, People, check_email, passwords};
+use crate::{AccountEntry, People, autonomy::check_cap, check_email, passwords};
 use searchwright_engine::admin::check_name;
-use searchwright_failure::{Failure, Result, fault};
+use searchwright_failure::{Failure, Result};
 
 /// A workspace that was created.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -183,13 +183,7 @@ impl People {
         daily_cap: Option<u32>,
         lifetime_millis: Option<i64>,
     ) -> Result<Autonomy> {
-        if daily_cap == Some(0) {
-            return Err(fault(
-                "/dailyCap",
-                "range",
-                "has to be at least 1; turn it off to allow nothing",
-            ));
-        }
+        check_cap(daily_cap)?;
         let now = self.clock.now();
         let expires_at: Option<Instant> = lifetime_millis.map(|millis| now.plus_millis(millis));
         self.db
@@ -200,7 +194,13 @@ impl People {
                         other => other.into(),
                     })?;
                     if is_on {
-                        agent_autonomy::enable(tx, scope, action, daily_cap, expires_at, now).await?;
+                        let new = NewAutonomy {
+                            action,
+                            daily_cap,
+                            expires_at,
+                            enabled_by: None,
+                        };
+                        agent_autonomy::enable(tx, scope, new, now).await?;
                     } else {
                         agent_autonomy::disable(tx, scope, action).await?;
                     }

@@ -123,6 +123,41 @@ pub async fn list_key_names(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<(Cre
         .await
 }
 
+/// A key as a list of the keys of its project has it.
+#[derive(Clone, Debug)]
+pub struct ListedKey {
+    /// The key.
+    pub key: KeyRecord,
+    /// Time of creation.
+    pub created_at: Instant,
+}
+
+/// Returns the keys of a project, ended ones included, newest first.
+pub async fn list_keys(tx: &mut Tx, scope: ProjectScope, limit: u32) -> Result<Vec<ListedKey>> {
+    sql(
+        "SELECT id, name, prefix, scopes, read_only, expires_at, revoked_at, last_used_at, created_at
+         FROM api_keys WHERE project_id = $1 ORDER BY id DESC LIMIT $2",
+    )
+    .bind(scope.project())
+    .bind(limit)
+    .fetch_all(tx, |c| {
+        Ok(ListedKey {
+            key: key_record(c)?,
+            created_at: c.take()?,
+        })
+    })
+    .await
+}
+
+/// Returns whether a project has this key.
+pub async fn has_key(tx: &mut Tx, scope: ProjectScope, id: CredentialId) -> Result<bool> {
+    sql("SELECT EXISTS (SELECT 1 FROM api_keys WHERE project_id = $1 AND id = $2)")
+        .bind(scope.project())
+        .bind(id)
+        .fetch_one(tx, |c| c.take())
+        .await
+}
+
 fn key_access(c: &mut Cells<'_>) -> Result<KeyAccess> {
     Ok(KeyAccess {
         key: key_record(c)?,

@@ -8,28 +8,74 @@ use searchwright_contract::{
 
 use crate::{Cells, Result, Tx, access::ProjectScope, sql};
 
-/// Turns an action on, until `expires_at` and at most `daily_cap` times a day where these are given.
-pub async fn enable(
-    tx: &mut Tx,
-    scope: ProjectScope,
-    action: AutonomyAction,
-    daily_cap: Option<u32>,
-    expires_at: Option<Instant>,
-    now: Instant,
-) -> Result<()> {
+/// An action to be turned on.
+#[derive(Clone, Debug)]
+pub struct NewAutonomy {
+    /// The action.
+    pub action: AutonomyAction,
+    /// Times a day, at most.
+    pub daily_cap: Option<u32>,
+    /// Time from which it is off again.
+    pub expires_at: Option<Instant>,
+    /// Name of the person who turns it on; `None` for the operator.
+    pub enabled_by: Option<String>,
+}
+
+/// An action that was turned on, whether or not its time is over.
+#[derive(Clone, Debug)]
+pub struct AutonomyRecord {
+    /// What was set.
+    pub set: NewAutonomy,
+    /// Uses of today (UTC).
+    pub used: u32,
+    /// Time at which it was last set.
+    pub updated_at: Instant,
+}
+
+/// Turns an action on.
+pub async fn enable(tx: &mut Tx, scope: ProjectScope, new: NewAutonomy, now: Instant) -> Result<()> {
     sql(
-        "INSERT INTO agent_autonomy (project_id, action, daily_cap, expires_at, used_on, used, updated_at)
-         VALUES ($1, $2, $3, $4, '', 0, $5)
-         ON CONFLICT (project_id, action) DO UPDATE SET daily_cap = $3, expires_at = $4, updated_at = $5",
+        "INSERT INTO agent_autonomy (project_id, action, daily_cap, expires_at, used_on, used, enabled_by, updated_at)
+         VALUES ($1, $2, $3, $4, '', 0, $5, $6)
+         ON CONFLICT (project_id, action) DO UPDATE SET daily_cap = $3, expires_at = $4, enabled_by = $5, updated_at = $6",
     )
     .bind(scope.project())
-    .bind(action.as_str())
-    .bind(daily_cap)
-    .bind(expires_at)
+    .bind(new.action.as_str())
+    .bind(new.daily_cap)
+    .bind(new.expires_at)
+    .bind(new.enabled_by)
     .bind(now)
     .execute(tx)
     .await?;
     Ok(())
+}
+
+/// Returns the actions that were turned on in a project.
+pub async fn list(tx: &mut Tx, scope: ProjectScope, now: Instant) -> Result<Vec<AutonomyRecord>> {
+    let today = day(now);
+    sql("SELECT action, daily_cap, expires_at, enabled_by, CASE WHEN used_on = $2 THEN used ELSE 0 END, updated_at
+         FROM agent_autonomy WHERE project_id = $1")
+    .bind(scope.project())
+    .bind(today)
+    .fetch_all(tx, |c| {
+        let (action, autonomy) = autonomy(c)?;
+        Ok(AutonomyRecord {
+            set: NewAutonomy {
+                action,
+                daily_cap: autonomy.daily_cap,
+                expires_at: autonomy.expires_at,
+                enabled_by: c.take()?,
+            },
+            used: u32::try_from(c.take::<i64>()?).unwrap_or(u32::MAX),
+            updated_at: c.take()?,
+        })
+    })
+    .await
+}
+
+/// The day in UTC.
+fn day(now: Instant) -> String {
+    now.to_string().get(..10).unwrap_or_default().to_owned()
 }
 
 /// Turns an action off.
@@ -104,8 +150,7 @@ pub fn set(all: &mut AgentAutonomy, action: AutonomyAction, autonomy: Autonomy) 
 /// Takes one use of an action. Returns `false`, and takes none, if it is off or the cap of the day is reached. Concurrent
 /// transactions wait for each other, so that the cap holds.
 pub async fn consume(tx: &mut Tx, scope: ProjectScope, action: AutonomyAction, now: Instant) -> Result<bool> {
-    let text = now.to_string();
-    let today = text.get(..10).unwrap_or_default();
+    let today = day(now);
     let taken = sql(
         "UPDATE agent_autonomy SET used = CASE WHEN used_on = $3 THEN used + 1 ELSE 1 END, used_on = $3
          WHERE project_id = $1 AND action = $2 AND (expires_at IS NULL OR expires_at > $4)

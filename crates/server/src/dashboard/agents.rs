@@ -3,22 +3,14 @@
 use std::sync::Arc;
 
 use askama::Template;
-use axum::{
-    Router,
-    body::Body,
-    extract::{Path, State},
-    routing::get,
-};
-use http::{Request, Response, StatusCode};
-use searchwright_contract::{
-    ids::ProjectId,
-    mcp_clients::{ClientSetup, DEFAULT_NAME, McpClient, McpServer, Os},
-};
+use axum::{Router, routing::get};
+use http::StatusCode;
+use searchwright_contract::mcp_clients::{ClientSetup, DEFAULT_NAME, McpClient, McpServer, Os};
 use searchwright_engine::identity::connections::Attempt;
 
 use super::{
-    page::{self, Form, Layout, minute},
-    session,
+    page::{self, Form, minute},
+    visit::{PageResult, ProjectFrame, Section, Visit},
 };
 use crate::app::App;
 
@@ -30,7 +22,7 @@ pub(super) fn routes() -> Router<Arc<App>> {
 #[derive(Template)]
 #[template(path = "agents.html")]
 struct AgentsView<'a> {
-    layout: Layout,
+    frame: ProjectFrame,
     mcp_url: &'a str,
     clients: Vec<ClientSetup>,
     attempts: Vec<Attempt>,
@@ -49,34 +41,12 @@ fn plain(text: &str) -> String {
     text.replace('`', "")
 }
 
-async fn show(
-    State(app): State<Arc<App>>,
-    Path(project): Path<String>,
-    request: Request<Body>,
-) -> Response<Body> {
-    let visitor = match session::need_visitor(&app, request.headers(), request.uri().path()).await {
-        Ok(visitor) => visitor,
-        Err(response) => return *response,
-    };
-    let not_found = || {
-        page::notice(
-            StatusCode::NOT_FOUND,
-            "Not found",
-            "There is no such project, or your account has no access to it.",
-        )
-    };
-    let Ok(project) = ProjectId::parse(&project) else {
-        return not_found();
-    };
-    let attempts = match app
+async fn show(visit: Visit) -> PageResult {
+    let app = visit.app().clone();
+    let attempts = app
         .people
-        .connection_attempts(visitor.session.user, project)
-        .await
-    {
-        Ok(attempts) => attempts,
-        Err(failure) if failure.0.status == 404 => return not_found(),
-        Err(failure) => return page::failed(&failure),
-    };
+        .connection_attempts(visit.user(), visit.project.id)
+        .await?;
     let clients = match McpServer::new(DEFAULT_NAME, &app.settings.mcp_url) {
         Ok(server) => McpClient::ALL
             .iter()
@@ -85,10 +55,10 @@ async fn show(
         Err(_) => Vec::new(),
     };
     let view = AgentsView {
-        layout: Layout::new("Connect an agent"),
+        frame: visit.frame("Connect an agent", Section::Settings),
         mcp_url: &app.settings.mcp_url,
         clients,
         attempts,
     };
-    page::respond(StatusCode::OK, &view, Form::Own)
+    Ok(page::respond(StatusCode::OK, &view, Form::OwnWithScript))
 }

@@ -44,6 +44,21 @@ pub(crate) fn message(code: &str, count: u64) -> Option<String> {
         "report-imported" => rows("One row was read.", "# rows were read."),
         "run-running" => "An equal run was started a moment ago. Here it is.".to_owned(),
         "run-started" => "The engines are being asked.".to_owned(),
+        "autonomy-off" => "It is off: agents have to ask from now on.".to_owned(),
+        "autonomy-on" => "It is on: agents may do it without asking.".to_owned(),
+        "check-saved" => "Saved. It counts from the next audit on.".to_owned(),
+        "disconnected" => {
+            "Disconnected. Its credentials were erased; published posts stay where they are.".to_owned()
+        }
+        "key-revoked" => "The key was revoked. It does nothing any more.".to_owned(),
+        "mapping-saved" => "The mapping was saved.".to_owned(),
+        "webhook-deleted" => "The webhook was deleted. Nothing more is sent to it.".to_owned(),
+        "webhook-recovered" => match count {
+            0 => "No delivery has failed in that time.".to_owned(),
+            _ => rows("One delivery is sent again.", "# deliveries are sent again."),
+        },
+        "webhook-replayed" => "The delivery is sent again.".to_owned(),
+        "webhook-tested" => "A test is on its way. Its delivery is in the list.".to_owned(),
         "saved" => "Saved.".to_owned(),
         "deleted" => rows("Deleted.", "# were deleted."),
         "keywords-added" => "The keyword was added.".to_owned(),

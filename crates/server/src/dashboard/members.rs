@@ -5,21 +5,20 @@ use std::sync::Arc;
 use askama::Template;
 use axum::{
     Router,
-    body::Body,
-    extract::{Path, State},
+    extract::Path,
     routing::{get, post},
 };
-use http::{Request, Response, StatusCode};
+use http::StatusCode;
 use searchwright_contract::{
-    ids::{InvitationId, ProjectId, UserId},
+    ids::{InvitationId, UserId},
     people::Role,
 };
 use searchwright_engine::Failure;
 use searchwright_people::members::Members;
 
 use super::{
-    page::{self, Form, Layout, minute},
-    session::{self, Visitor},
+    page::{self, Form, minute},
+    visit::{self, ConfirmedForm, PageResult, ProjectFrame, Section, Visit},
 };
 use crate::app::App;
 
@@ -45,12 +44,11 @@ pub(super) fn routes() -> Router<Arc<App>> {
 #[derive(Template)]
 #[template(path = "members.html")]
 struct MembersView<'a> {
-    layout: Layout,
-    project: ProjectId,
+    frame: ProjectFrame,
+    base: String,
     user: UserId,
     members: Members,
     roles: Vec<Role>,
-    csrf: String,
     is_recent: bool,
     /// Link of an invitation that was just made; it is shown once.
     link: Option<String>,
@@ -59,8 +57,8 @@ struct MembersView<'a> {
 }
 
 impl MembersView<'_> {
-    fn page(&self) -> String {
-        address(self.project)
+    fn page(&self) -> &str {
+        &self.base
     }
 
     /// Returns whether the person who looks may change a member.
@@ -69,16 +67,8 @@ impl MembersView<'_> {
     }
 }
 
-fn address(project: ProjectId) -> String {
-    format!("/projects/{project}/settings/members")
-}
-
-fn no_project() -> Response<Body> {
-    page::notice(
-        StatusCode::NOT_FOUND,
-        "Not found",
-        "There is no such project, or your account has no access to it.",
-    )
+fn address(visit: &Visit) -> String {
+    visit.address("/settings/members")
 }
 
 /// Remarks beside the members.
@@ -89,95 +79,56 @@ struct Said<'a> {
     wrong: Option<&'a str>,
 }
 
-async fn view(
-    app: &App,
-    visitor: &Visitor,
-    project: ProjectId,
-    status: StatusCode,
-    said: Said<'_>,
-) -> Response<Body> {
-    let members = match app.people.members(visitor.session.user, project).await {
-        Ok(members) => members,
-        Err(failure) if failure.0.status == 404 => return no_project(),
-        Err(failure) => return page::failed(&failure),
-    };
+async fn view(visit: &Visit, status: StatusCode, said: Said<'_>) -> PageResult {
+    let members = visit.app().people.members(visit.user(), visit.project.id).await?;
     let own = members.workspace.role;
     let view = MembersView {
-        layout: Layout::new("Members"),
-        project,
-        user: visitor.session.user,
+        frame: visit.frame("Members", Section::Settings),
+        base: address(visit),
+        user: visit.user(),
         roles: Role::ALL.iter().copied().filter(|role| *role <= own).collect(),
         members,
-        csrf: visitor.csrf(),
-        is_recent: app.people.recent(&visitor.session).is_some(),
+        is_recent: visit.confirm().is_none(),
         link: said.link,
         mailed_to: said.mailed_to,
         wrong: said.wrong,
     };
-    page::respond(status, &view, Form::Own)
+    Ok(page::respond(status, &view, Form::OwnWithScript))
 }
 
-async fn show(
-    State(app): State<Arc<App>>,
-    Path(project): Path<String>,
-    request: Request<Body>,
-) -> Response<Body> {
-    let visitor = match session::need_visitor(&app, request.headers(), request.uri().path()).await {
-        Ok(visitor) => visitor,
-        Err(response) => return *response,
-    };
-    match ProjectId::parse(&project) {
-        Ok(project) => view(&app, &visitor, project, StatusCode::OK, Said::default()).await,
-        Err(_) => no_project(),
-    }
+async fn show(visit: Visit) -> PageResult {
+    view(&visit, StatusCode::OK, Said::default()).await
 }
 
-async fn changed(
-    app: &App,
-    visitor: &Visitor,
-    project: ProjectId,
-    outcome: Result<(), Failure>,
-) -> Response<Body> {
+async fn changed(visit: &Visit, outcome: Result<(), Failure>) -> PageResult {
     match outcome {
-        Ok(()) => page::see_other(&address(project)),
-        Err(failure) if matches!(failure.0.status, 403 | 409 | 422) => {
-            let status = StatusCode::from_u16(failure.0.status).unwrap_or(StatusCode::CONFLICT);
-            let wrong = page::sentence(&failure);
-            let said = Said {
-                wrong: Some(&wrong),
-                ..Said::default()
-            };
-            view(app, visitor, project, status, said).await
-        }
-        Err(failure) if failure.0.status == 404 => no_project(),
-        Err(failure) => page::failed(&failure),
+        Ok(()) => Ok(page::see_other(&address(visit))),
+        Err(failure) => match visit::refusal(&failure) {
+            Some((status, wrong)) => {
+                let said = Said {
+                    wrong: Some(&wrong),
+                    ..Said::default()
+                };
+                view(visit, status, said).await
+            }
+            None => Err(failure.into()),
+        },
     }
 }
 
-async fn invite(
-    State(app): State<Arc<App>>,
-    Path(project): Path<String>,
-    request: Request<Body>,
-) -> Response<Body> {
-    let Ok(project) = ProjectId::parse(&project) else {
-        return no_project();
-    };
-    let received = match session::receive_privileged(&app, request, &address(project)).await {
-        Ok(received) => received,
-        Err(response) => return *response,
-    };
-    let (form, visitor) = (&received.form, &received.visitor);
+async fn invite(confirmed: ConfirmedForm) -> PageResult {
+    let ConfirmedForm { sent, by, caller } = &confirmed;
+    let (form, visit, app) = (&sent.form, &sent.visit, sent.visit.app());
     let Ok(role) = form.get("role").parse::<Role>() else {
-        let wrong = "Choose a role.";
         let said = Said {
-            wrong: Some(wrong),
+            wrong: Some("Choose a role."),
             ..Said::default()
         };
-        return view(&app, visitor, project, StatusCode::UNPROCESSABLE_ENTITY, said).await;
+        return view(visit, StatusCode::UNPROCESSABLE_ENTITY, said).await;
     };
     let invited = app
         .people
-        .invite(&received.by, project, role, form.get("email"), &received.caller)
+        .invite(by, visit.project.id, role, form.get("email"), caller)
         .await;
     match invited {
         Ok(token) => {
@@ -185,7 +136,7 @@ async fn invite(
             let email = form.get("email").trim();
             let mailed = match email {
                 "" => Ok(false),
-                _ => app.people.mail_invitation(&visitor.session, &token, email).await,
+                _ => app.people.mail_invitation(visit.session(), &token, email).await,
             };
             let said = Said {
                 link: Some(link),
@@ -197,72 +148,50 @@ async fn invite(
             if let Err(failure) = &mailed {
                 tracing::warn!(%failure, "an invitation was not mailed");
             }
-            view(&app, visitor, project, StatusCode::OK, said).await
+            view(visit, StatusCode::OK, said).await
         }
-        Err(failure) => changed(&app, visitor, project, Err(failure)).await,
+        Err(failure) => changed(visit, Err(failure)).await,
     }
 }
 
-async fn withdraw(
-    State(app): State<Arc<App>>,
-    Path((project, invitation)): Path<(String, String)>,
-    request: Request<Body>,
-) -> Response<Body> {
-    let (Ok(project), Ok(invitation)) = (ProjectId::parse(&project), InvitationId::parse(&invitation)) else {
-        return no_project();
+async fn withdraw(Path((_, invitation)): Path<(String, String)>, confirmed: ConfirmedForm) -> PageResult {
+    let Ok(invitation) = InvitationId::parse(&invitation) else {
+        return Ok(visit::not_found());
     };
-    let received = match session::receive_privileged(&app, request, &address(project)).await {
-        Ok(received) => received,
-        Err(response) => return *response,
-    };
+    let ConfirmedForm { sent, by, caller } = &confirmed;
+    let (app, project) = (sent.visit.app(), sent.visit.project.id);
     let outcome = app
         .people
-        .withdraw_invitation(&received.by, project, invitation, &received.caller)
+        .withdraw_invitation(by, project, invitation, caller)
         .await;
-    changed(&app, &received.visitor, project, outcome).await
+    changed(&sent.visit, outcome).await
 }
 
-async fn set_role(
-    State(app): State<Arc<App>>,
-    Path((project, member)): Path<(String, String)>,
-    request: Request<Body>,
-) -> Response<Body> {
-    change(&app, &project, &member, request, true).await
+async fn set_role(Path((_, member)): Path<(String, String)>, confirmed: ConfirmedForm) -> PageResult {
+    change(&confirmed, &member, true).await
 }
 
-async fn remove(
-    State(app): State<Arc<App>>,
-    Path((project, member)): Path<(String, String)>,
-    request: Request<Body>,
-) -> Response<Body> {
-    change(&app, &project, &member, request, false).await
+async fn remove(Path((_, member)): Path<(String, String)>, confirmed: ConfirmedForm) -> PageResult {
+    change(&confirmed, &member, false).await
 }
 
-async fn change(
-    app: &App,
-    project: &str,
-    member: &str,
-    request: Request<Body>,
-    is_kept: bool,
-) -> Response<Body> {
-    let (Ok(project), Ok(member)) = (ProjectId::parse(project), UserId::parse(member)) else {
-        return no_project();
+async fn change(confirmed: &ConfirmedForm, member: &str, is_kept: bool) -> PageResult {
+    let ConfirmedForm { sent, by, caller } = confirmed;
+    let visit = &sent.visit;
+    let Ok(member) = UserId::parse(member) else {
+        return Ok(visit::not_found());
     };
-    let received = match session::receive_privileged(app, request, &address(project)).await {
-        Ok(received) => received,
-        Err(response) => return *response,
-    };
-    let role = match received.form.get("role").parse::<Role>() {
+    let role = match sent.form.get("role").parse::<Role>() {
         Ok(role) => Some(role).filter(|_| is_kept),
-        Err(_) if is_kept => return page::see_other(&address(project)),
+        Err(_) if is_kept => return Ok(page::see_other(&address(visit))),
         Err(_) => None,
     };
-    let outcome = app
-        .people
-        .change_member(&received.by, project, member, role, &received.caller)
+    let people = &visit.app().people;
+    let outcome = people
+        .change_member(by, visit.project.id, member, role, caller)
         .await;
-    if outcome.is_ok() && !is_kept && member == received.visitor.session.user {
-        return page::see_other("/account");
+    if outcome.is_ok() && !is_kept && member == visit.user() {
+        return Ok(page::see_other("/account"));
     }
-    changed(app, &received.visitor, project, outcome).await
+    changed(visit, outcome).await
 }

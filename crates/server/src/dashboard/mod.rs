@@ -12,8 +12,10 @@ mod connect;
 #[cfg(debug_assertions)]
 mod design;
 mod device;
+mod fields;
 mod flash;
 mod front;
+mod integrations;
 mod invitations;
 mod issues;
 mod keywords;
@@ -26,11 +28,13 @@ mod password_reset;
 mod posts;
 mod projects;
 pub(crate) mod session;
+mod settings;
 mod setup;
 mod show;
 mod sign_in;
 mod visibility;
 pub(crate) mod visit;
+mod webhooks;
 
 use std::sync::Arc;
 
@@ -82,12 +86,15 @@ pub(crate) fn routes(app: &App) -> Router<Arc<App>> {
         .merge(projects::routes())
         .merge(overview::routes())
         .merge(audits::routes())
+        .merge(integrations::routes())
         .merge(issues::routes())
         .merge(keywords::routes())
         .merge(posts::routes())
         .merge(calendar::routes())
         .merge(pages::routes())
-        .merge(visibility::routes());
+        .merge(settings::routes())
+        .merge(visibility::routes())
+        .merge(webhooks::routes());
     #[cfg(debug_assertions)]
     let routes = routes.merge(design::routes());
     if app.settings.is_insecure() {

@@ -207,7 +207,10 @@ pub(crate) fn sentence(failure: &Failure) -> String {
         faults => {
             let all: Vec<String> = faults
                 .iter()
-                .map(|fault| format!("{} {}", fault.pointer.trim_start_matches('/'), fault.detail))
+                .map(|fault| {
+                    let text = format!("{} {}", fault.pointer.trim_start_matches('/'), fault.detail);
+                    text.trim_start().to_owned()
+                })
                 .collect();
             all.join("; ")
         }

@@ -143,13 +143,18 @@ pub(crate) fn to_sign_in(page: &str) -> Response<Body> {
     page::see_other(&format!("/login?{query}"))
 }
 
-/// Leads to the sign-in page of somebody who is signed in, for a privileged action, and back to `page` afterwards.
-pub(crate) fn to_sign_in_again(page: &str) -> Response<Body> {
+/// Address of the sign-in page of somebody who is signed in, for a privileged action, which leads back to `page` afterwards.
+pub(crate) fn sign_in_again(page: &str) -> String {
     let query = url::form_urlencoded::Serializer::new(String::new())
         .append_pair("again", "1")
         .append_pair("next", page)
         .finish();
-    page::see_other(&format!("/login?{query}"))
+    format!("/login?{query}")
+}
+
+/// Leads to the sign-in page of somebody who is signed in, for a privileged action, and back to `page` afterwards.
+pub(crate) fn to_sign_in_again(page: &str) -> Response<Body> {
+    page::see_other(&sign_in_again(page))
 }
 
 /// Returns the page to go to after signing in, if it is one of ours.

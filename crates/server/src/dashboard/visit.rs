@@ -32,7 +32,9 @@ use crate::{
     app::App,
     http::{concurrency::Turn, operations},
 };
-use searchwright_contract::ids::CredentialId;
+use searchwright_contract::ids::{CredentialId, UserId};
+use searchwright_people::{Caller, sessions::RecentSession};
+use searchwright_store::sessions::Session;
 
 /// A page that cannot be shown, as its answer.
 #[derive(Debug)]
@@ -122,6 +124,11 @@ impl Guest {
             idempotency_key,
         };
         let reply = operations::invoke(&self.app, endpoint, invocation).await?;
+        // A refusal that is replayed comes as the answer that it was.
+        if reply.status >= 400 {
+            let problem: Problem = serde_json::from_slice(&reply.body).map_err(|e| defect("page", e))?;
+            return Err(problem.into());
+        }
         let body: &[u8] = if reply.body.is_empty() {
             b"null"
         } else {
@@ -237,6 +244,22 @@ impl Visit {
     /// Returns whether the role permits operations with this scope.
     pub fn may(&self, scope: Scope) -> bool {
         self.role.permits(scope)
+    }
+
+    /// Id of the person.
+    pub fn user(&self) -> UserId {
+        self.guest.visitor.session.user
+    }
+
+    /// Session of the person.
+    pub fn session(&self) -> &Session {
+        &self.guest.visitor.session
+    }
+
+    /// Address of the sign-in page that leads back here; `None` while the last sign-in is recent enough for privileged actions.
+    pub fn confirm(&self) -> Option<String> {
+        let is_recent = self.app().people.recent(&self.guest.visitor.session).is_some();
+        (!is_recent).then(|| session::sign_in_again(&self.path))
     }
 
     /// Calls an operation that reads.
@@ -391,6 +414,42 @@ impl FromRequest<Arc<App>> for SentText {
             visit: Visit::open(&parts, guest, &project).await?,
             form,
         }))
+    }
+}
+
+/// A form for a privileged action on a page of a project. Who did not sign in recently is led to the sign-in page and back.
+pub(crate) struct ConfirmedForm {
+    /// The form with the person and the project.
+    pub sent: SentForm,
+    /// The recent sign-in.
+    pub by: RecentSession,
+    /// Network address and program of the browser.
+    pub caller: Caller,
+}
+
+impl FromRequest<Arc<App>> for ConfirmedForm {
+    type Rejection = PageError;
+
+    async fn from_request(request: Request<Body>, app: &Arc<App>) -> Result<Self, PageError> {
+        let (mut parts, body) = request.into_parts();
+        let project = project_of(&mut parts, app).await?;
+        let request = Request::from_parts(parts.clone(), body);
+        let path = parts.uri.path();
+        // Members have addresses of their own for their forms, below that of the page.
+        let members = path
+            .find("/settings/members")
+            .map(|at| &path[..at + "/settings/members".len()]);
+        let received = session::receive_privileged(app, request, members.unwrap_or(path)).await?;
+        let guest = Guest::new(app.clone(), received.visitor).await?;
+        let sent = SentForm {
+            visit: Visit::open(&parts, guest, &project).await?,
+            form: received.form,
+        };
+        Ok(Self {
+            sent,
+            by: received.by,
+            caller: received.caller,
+        })
     }
 }
 

@@ -230,6 +230,7 @@ CREATE TABLE agent_autonomy (
   expires_at TEXT,
   used_on TEXT NOT NULL, -- date in UTC; empty before the first use
   used INTEGER NOT NULL,
+  enabled_by TEXT, -- name of the person; NULL if it was the operator
   updated_at TEXT NOT NULL,
   PRIMARY KEY (project_id, action)
 ) STRICT, WITHOUT ROWID;

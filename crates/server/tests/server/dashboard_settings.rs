@@ -1,0 +1,464 @@
+//! Pages of settings: keys that are shown once, Agent Autonomy, schedules, and who may change what.
+
+use searchwright_contract::people::Role;
+use serde_json::json;
+
+use crate::{
+    browser::Page,
+    dashboard_audits::{address, signed_in, submit},
+    harness::Bench,
+};
+
+on_both!(
+    a_key_is_made_shown_once_and_revoked,
+    a_form_for_a_key_makes_one_key_and_keeps_what_was_typed,
+    privileged_pages_need_a_recent_sign_in_and_a_role,
+    agent_autonomy_is_set_by_a_person_and_not_over_another_change,
+    schedules_are_changed_and_what_is_missing_is_named,
+    members_see_every_page_of_settings_and_others_none,
+    the_autopilot_is_set_and_its_slots_are_shown,
+);
+
+/// The key on a page, if one is.
+fn shown_key(page: &Page) -> Option<String> {
+    let (_, rest) = page.text.split_once("id=\"new-key\">")?;
+    rest.split('<').next().map(str::to_owned)
+}
+
+async fn a_key_is_made_shown_once_and_revoked(database: &str) {
+    let bench = Bench::on(database, &[]).await;
+    let ann = signed_in(&bench, "ann@example.com", Role::Owner).await;
+    let path = address(&bench, "/settings/keys");
+    let page = ann.open(&path).await;
+    let name = "<script>alert(1)</script>\u{202e}";
+    let made = submit(&ann, &page, &path, &[("name", name)]).await;
+    assert_eq!(made.status, 200, "{}", made.text);
+    assert_eq!(made.headers["cache-control"], "no-store");
+    assert!(!made.text.contains("<script>alert") && !made.text.contains('\u{202e}'));
+    let key = shown_key(&made).unwrap();
+    let again = ann.open(&path).await;
+    assert!(!again.text.contains(&key) && again.text.contains(&key[..12]));
+    assert!(again.text.contains("reads everything"), "{}", again.text);
+
+    let me = bench.call("GET", "/me").key(&key).send().await.json();
+    let id = me["apiKey"]["id"].as_str().unwrap().to_owned();
+    assert!(
+        me["apiKey"]["expiresAt"].is_string(),
+        "a year if nothing is chosen"
+    );
+    assert_eq!(bench.call("GET", "P/keywords").key(&key).send().await.status, 200);
+    let write = bench.call("POST", "P/keywords").key(&key);
+    write
+        .json(&json!({ "keyword": "oak" }))
+        .send()
+        .await
+        .refuses(403, "insufficient_scope");
+
+    // Only what is ticked, without an end.
+    let fields = [
+        ("name", "writer"),
+        ("reach", "chosen"),
+        ("scope", "keywords:write"),
+        ("scope", "keywords:read"),
+        ("days", "never"),
+    ];
+    let chosen = shown_key(&submit(&ann, &again, &path, &fields).await).unwrap();
+    let write = bench.call("POST", "P/keywords").key(&chosen);
+    assert_eq!(write.json(&json!({ "keyword": "oak" })).send().await.status, 201);
+    let posts = bench.call("GET", "P/posts").key(&chosen).send().await;
+    posts.refuses(403, "insufficient_scope");
+
+    let revoke = [("action", "revoke"), ("key", id.as_str())];
+    let page = ann.open(&path).await;
+    let revoked = submit(&ann, &page, &path, &revoke).await;
+    assert!(revoked.text.contains("The key was revoked"), "{}", revoked.text);
+    assert!(revoked.text.contains("1 ended key"));
+    let me = bench.call("GET", "/me").key(&key).send().await;
+    assert_eq!(me.status, 401);
+
+    let log = bench.get("P/activity").await.json();
+    let entries = log["data"].as_array().unwrap().iter();
+    let actions: Vec<_> = entries
+        .filter(|entry| entry["credential"]["type"] == "session")
+        .map(|entry| {
+            (
+                entry["action"].as_str().unwrap(),
+                entry["user"]["name"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        actions,
+        [
+            ("keys.revoke", "Ann"),
+            ("keys.create", "Ann"),
+            ("keys.create", "Ann")
+        ]
+    );
+}
+
+async fn a_form_for_a_key_makes_one_key_and_keeps_what_was_typed(database: &str) {
+    let bench = Bench::on(database, &[]).await;
+    let ann = signed_in(&bench, "ann@example.com", Role::Admin).await;
+    let path = address(&bench, "/settings/keys");
+    let page = ann.open(&path).await;
+    let fields = [("name", "nightly"), ("reach", "all")];
+    assert!(shown_key(&submit(&ann, &page, &path, &fields).await).is_some());
+    let twice = submit(&ann, &page, &path, &fields).await;
+    assert_eq!(twice.status, 409);
+    assert!(twice.text.contains("was shown then") && shown_key(&twice).is_none());
+    assert!(twice.text.contains("2 live keys"), "that of the test and one");
+
+    let page = ann.open(&path).await;
+    for wrong in [
+        vec![("name", "kept"), ("reach", "chosen"), ("days", "7")],
+        vec![
+            ("name", "kept"),
+            ("reach", "read"),
+            ("scope", "posts:write"),
+            ("days", "7"),
+        ],
+        vec![("name", "kept"), ("days", "sometimes")],
+        vec![("name", "  "), ("days", "30")],
+        vec![("name", "kept"), ("days", "999999")],
+    ] {
+        let refused = submit(&ann, &page, &path, &wrong).await;
+        assert_eq!(refused.status, 422, "{wrong:?}");
+        assert!(refused.text.contains("role=\"alert\""));
+        let kept = format!("value=\"{}\"", wrong[0].1);
+        assert!(refused.text.contains(&kept), "{wrong:?}");
+        assert_eq!(
+            refused.ticked("scope").len(),
+            usize::from(wrong[2 % wrong.len()].0 == "scope")
+        );
+    }
+    // A key of another project is not there.
+    let (_, other) = bench.neighbour().await;
+    let me = bench.call("GET", "/me").key(&other).send().await.json();
+    let id = me["apiKey"]["id"].as_str().unwrap();
+    let foreign = submit(&ann, &page, &path, &[("action", "revoke"), ("key", id)]).await;
+    assert_eq!(foreign.status, 404);
+    assert_eq!(bench.call("GET", "/me").key(&other).send().await.status, 200);
+}
+
+async fn privileged_pages_need_a_recent_sign_in_and_a_role(database: &str) {
+    let bench = Bench::on(database, &[]).await;
+    let ann = signed_in(&bench, "ann@example.com", Role::Owner).await;
+    let ed = signed_in(&bench, "ed@example.com", Role::Editor).await;
+    let csrf = ed.open("/account").await.field("csrf");
+    for (rest, field, value) in [
+        ("/settings/keys", "name", "mine"),
+        ("/settings/autonomy", "action", "publish"),
+    ] {
+        let path = address(&bench, rest);
+        let fresh = ann.open(&path).await;
+        let shown = ed.open(&path).await;
+        assert!(
+            shown.status == 200 && !shown.text.contains("<form method=\"post\""),
+            "{rest}"
+        );
+        let form = [("csrf", csrf.as_str()), (field, value), ("days", "7")];
+        let refused = ed.send(&path, &form).await;
+        assert_eq!(refused.status, 403, "{rest}: {}", refused.text);
+        assert!(refused.text.contains("needs the role admin"), "{}", refused.text);
+        let forged = ann.send(&path, &[("csrf", "x"), (field, value)]).await;
+        assert_eq!(forged.status, 403, "{rest}");
+        bench.clock.advance(15 * 60_000);
+        let late = ann.open(&path).await;
+        assert!(
+            late.text.contains("confirm that it is you"),
+            "{rest}: {}",
+            late.text
+        );
+        assert!(!late.text.contains("<form method=\"post\""), "{rest}");
+        let sent = submit(&ann, &fresh, &path, &[(field, value), ("days", "7")]).await;
+        assert!(
+            sent.text.contains("Confirm that it is you"),
+            "{rest}: {}",
+            sent.text
+        );
+        bench.clock.advance(-15 * 60_000);
+    }
+    assert_eq!(
+        bench.get("P").await.json()["agentAutonomy"]["publish"]["enabled"],
+        json!(false)
+    );
+}
+
+async fn agent_autonomy_is_set_by_a_person_and_not_over_another_change(database: &str) {
+    let bench = Bench::on(database, &[]).await;
+    let ann = signed_in(&bench, "ann@example.com", Role::Admin).await;
+    let path = address(&bench, "/settings/autonomy");
+    let first = ann.open(&path).await;
+    let on = [
+        ("action", "publish"),
+        ("version", "off"),
+        ("set", "on"),
+        ("cap", "3"),
+        ("days", "7"),
+    ];
+    let done = submit(&ann, &first, &path, &on).await;
+    assert!(
+        done.text.contains("It is on") && done.text.contains("0 of 3"),
+        "{}",
+        done.text
+    );
+    assert!(done.text.contains("Turned on by") && done.text.contains("Ann, "));
+    let set = bench.get("P").await.json()["agentAutonomy"].clone();
+    assert_eq!(
+        (
+            &set["publish"]["enabled"],
+            &set["publish"]["dailyCap"],
+            &set["track"]["enabled"]
+        ),
+        (&json!(true), &json!(3), &json!(false))
+    );
+    assert!(set["publish"]["expiresAt"].is_string());
+
+    // The page of before knows nothing of that.
+    let mut stale = on;
+    stale[3].1 = "9";
+    let refused = submit(&ann, &first, &path, &stale).await;
+    assert_eq!(refused.status, 412, "{}", refused.text);
+    assert!(refused.text.contains("Somebody changed it") && refused.text.contains("value=\"9\""));
+    for (cap, days) in [("0", "7"), ("many", "7"), ("3", "sometimes")] {
+        let wrong = [("action", "track"), ("set", "on"), ("cap", cap), ("days", days)];
+        let refused = submit(&ann, &first, &path, &wrong).await;
+        assert_eq!(refused.status, 422, "{cap} {days}");
+        assert!(refused.text.contains(&format!("value=\"{cap}\"")), "{cap}");
+    }
+    let off = [("action", "publish"), ("set", "off")];
+    let done = submit(&ann, &done, &path, &off).await;
+    assert!(done.text.contains("It is off"), "{}", done.text);
+    let set = bench.get("P").await.json();
+    assert_eq!(set["agentAutonomy"]["publish"]["enabled"], json!(false));
+    let log = bench.get("P/activity").await.json();
+    assert_eq!(
+        (
+            &log["data"][0]["action"],
+            &log["data"][1]["action"],
+            &log["data"][1]["subject"]
+        ),
+        (&json!("autonomy.off"), &json!("autonomy.on"), &json!("publish"))
+    );
+}
+
+async fn schedules_are_changed_and_what_is_missing_is_named(database: &str) {
+    let bench = Bench::on(database, &[]).await;
+    let ed = signed_in(&bench, "ed@example.com", Role::Editor).await;
+    let path = address(&bench, "/settings/schedules");
+    let page = ed.open(&path).await;
+    assert!(page.text.contains("no prompt is active"), "{}", page.text);
+    let weekly = [
+        ("kind", "audits"),
+        ("enabled", "on"),
+        ("weekday", "1"),
+        ("weekday", "4"),
+        ("time", "07:30"),
+        ("zone", "Europe/Berlin"),
+        ("interval", "3"),
+    ];
+    let saved = submit(&ed, &page, &path, &weekly).await;
+    assert!(
+        saved.text.contains("Saved.") && saved.text.contains("value=\"07:30\""),
+        "{}",
+        saved.text
+    );
+    let listed = bench.get("P/schedules").await.json();
+    let audits = listed["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|one| one["kind"] == "audits");
+    let audits = audits.unwrap();
+    assert_eq!(
+        (
+            &audits["enabled"],
+            &audits["weekdays"],
+            &audits["time"],
+            &audits["timezone"],
+            &audits["interval_days"]
+        ),
+        (
+            &json!(true),
+            &json!([1, 4]),
+            &json!("07:30"),
+            &json!("Europe/Berlin"),
+            &json!(3)
+        )
+    );
+    // A page of before the change, and what cannot be turned on.
+    let version = format!("{}-audits-0", bench.project);
+    let mut stale = weekly.to_vec();
+    stale.push(("version", &version));
+    assert_eq!(submit(&ed, &saved, &path, &stale).await.status, 412);
+    let page = ed.open(&path).await;
+    let visibility = [
+        ("kind", "visibility"),
+        ("enabled", "on"),
+        ("cost", "0.25"),
+        ("time", "06:15"),
+        ("interval", "7"),
+    ];
+    let refused = submit(&ed, &page, &path, &visibility).await;
+    assert_eq!(refused.status, 409);
+    assert!(
+        refused.text.contains("no account asks an engine") && refused.text.contains("value=\"0.25\""),
+        "{}",
+        refused.text
+    );
+    for wrong in [
+        ("cost", "much"),
+        ("interval", "-2"),
+        ("interval", "soon"),
+        ("zone", "Mars/Olympus"),
+    ] {
+        let refused = submit(&ed, &page, &path, &[("kind", "visibility"), wrong]).await;
+        assert_eq!(refused.status, 422, "{wrong:?}");
+        assert!(
+            refused.text.contains(&format!("value=\"{}\"", wrong.1)),
+            "{wrong:?}"
+        );
+    }
+    let vic = signed_in(&bench, "vic@example.com", Role::Viewer).await;
+    let page = vic.open(&path).await;
+    assert!(
+        page.text.contains("Monday, Thursday at 07:30 Europe/Berlin"),
+        "{}",
+        page.text
+    );
+    assert!(!page.text.contains("<form method=\"post\""));
+    let csrf = vic.open("/account").await.field("csrf");
+    let refused = vic.send(&path, &[("csrf", &csrf), ("kind", "audits")]).await;
+    assert_eq!(refused.status, 403, "{}", refused.text);
+}
+
+async fn members_see_every_page_of_settings_and_others_none(database: &str) {
+    let bench = Bench::on(database, &[]).await;
+    let settings = [("model".to_owned(), "<b>big</b>".to_owned())].into();
+    bench
+        .account("openai", settings, "sk-secret-of-the-account")
+        .await;
+    let vic = signed_in(&bench, "vic@example.com", Role::Viewer).await;
+    let ann = signed_in(&bench, "ann@example.com", Role::Owner).await;
+    let stranger = crate::browser::Browser::new(&bench);
+    for rest in [
+        "",
+        "/keys",
+        "/autonomy",
+        "/schedules",
+        "/providers",
+        "/checks",
+        "/members",
+        "/connect",
+        "/autopilot",
+    ] {
+        let path = address(&bench, &format!("/settings{rest}"));
+        for person in [&vic, &ann] {
+            let page = person.open(&path).await;
+            assert_eq!(page.status, 200, "{path}: {}", page.text);
+            let policy = page.headers["content-security-policy"].to_str().unwrap();
+            assert!(policy.contains("default-src 'none'") && !policy.contains("unsafe"));
+            assert!(
+                page.text.contains("aria-current=\"page\""),
+                "{path} is in the shell"
+            );
+            assert!(!page.text.contains("sk-secret") && !page.text.contains("<b>big"));
+            assert!(page.text.len() < 150_000, "{path}");
+        }
+        let login = stranger.open(&path).await;
+        assert!(login.text.contains("name=\"password\""), "{path} is open");
+        let foreign = format!("/projects/01936f31-5f0a-7d55-b1c7-8a2f4e6d9b21/settings{rest}");
+        assert_eq!(ann.open(&foreign).await.status, 404, "{foreign}");
+    }
+    let providers = address(&bench, "/settings/providers");
+    assert!(ann.open(&providers).await.text.contains("big"));
+    assert!(!vic.open(&providers).await.text.contains("big"));
+    let commands = ann.open(&providers).await.text;
+    assert!(commands.contains("searchwright admin budget set --project"));
+    let checks = ann.open(&address(&bench, "/settings/checks")).await.text;
+    assert!(checks.contains("title-min") && checks.contains("admin checks set"));
+}
+
+async fn the_autopilot_is_set_and_its_slots_are_shown(database: &str) {
+    let bench = Bench::on(database, &[]).await;
+    let ann = signed_in(&bench, "ann@example.com", Role::Admin).await;
+    let path = address(&bench, "/settings/autopilot");
+    let page = ann.open(&path).await;
+    let version = page.field("version");
+    let fields = [
+        ("action", "settings"),
+        ("version", version.as_str()),
+        ("mode", "propose"),
+        ("weekday", "2"),
+        ("time", "08:15"),
+        ("zone", "Europe/Berlin"),
+        ("interval", "7"),
+        ("hold", "12"),
+        ("lead", "3"),
+        ("score", "70"),
+        ("refresh", "25"),
+        ("other", "on"),
+    ];
+    let saved = submit(&ann, &page, &path, &fields).await;
+    assert!(
+        saved.text.contains("Saved.") && saved.text.contains("08:15"),
+        "{}",
+        saved.text
+    );
+    let set = bench.get("P/autopilot").await.json();
+    assert_eq!(
+        (
+            &set["mode"],
+            &set["publish_weekdays"],
+            &set["publish_time"],
+            &set["timezone"]
+        ),
+        (
+            &json!("propose"),
+            &json!([2]),
+            &json!("08:15"),
+            &json!("Europe/Berlin")
+        )
+    );
+    assert_eq!(
+        (
+            &set["min_score"],
+            &set["refresh_share"],
+            &set["draft_only"],
+            &set["monthly_cap"]
+        ),
+        (&json!(70), &json!(25), &json!(false), &json!(12))
+    );
+    assert_eq!(saved.text.matches(" 08:15</li>").count(), 6, "{}", saved.text);
+    // A page of before the change, and what it cannot do yet.
+    let stale = submit(&ann, &saved, &path, &fields).await;
+    assert_eq!(stale.status, 412, "{}", stale.text);
+    let page = ann.open(&path).await;
+    let version = page.field("version");
+    let on = [
+        ("action", "settings"),
+        ("version", &version),
+        ("enabled", "on"),
+        ("mode", "auto"),
+        ("score", "41"),
+    ];
+    let refused = submit(&ann, &page, &path, &on).await;
+    assert_eq!(refused.status, 409, "{}", refused.text);
+    assert!(refused.text.contains("value=\"41\""));
+    let ed = signed_in(&bench, "ed@example.com", Role::Editor).await;
+    let shown = ed.open(&path).await;
+    assert!(
+        shown.text.contains("Tuesday") && !shown.text.contains("name=\"mode\""),
+        "{}",
+        shown.text
+    );
+    let csrf = ed.open("/account").await.field("csrf");
+    let refused = ed
+        .send(
+            &path,
+            &[("csrf", &csrf), ("action", "settings"), ("mode", "auto")],
+        )
+        .await;
+    assert_eq!(refused.status, 403);
+}
