@@ -13,7 +13,7 @@ use super::{
         show,
         visit::{self, PageResult, ProjectFrame, Section, SentText, Visit},
     },
-    Choice, status_mark,
+    KeywordChoice, status_mark,
 };
 
 /// Rows of the result that are shown.
@@ -80,7 +80,7 @@ struct ImportView {
     frame: ProjectFrame,
     keywords: String,
     may_import: bool,
-    statuses: Vec<Choice>,
+    statuses: Vec<KeywordChoice>,
     file: String,
     outcome: Option<ImportOutcome>,
     wrong: Option<String>,

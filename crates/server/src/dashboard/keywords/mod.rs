@@ -41,7 +41,7 @@ pub(super) fn routes() -> Router<Arc<App>> {
 }
 
 /// An option of a choice: its value, its text, and whether it is chosen.
-pub(super) type Choice = (&'static str, String, bool);
+pub(super) type KeywordChoice = (&'static str, String, bool);
 
 /// Status of a keyword with the class of its mark.
 pub(super) fn status_mark(status: KeywordStatus) -> (&'static str, &'static str) {
@@ -102,8 +102,8 @@ struct KeywordsView {
     import: String,
     action: String,
     typed: TypedKeyword,
-    choices: Vec<Choice>,
-    settable: Vec<Choice>,
+    choices: Vec<KeywordChoice>,
+    settable: Vec<KeywordChoice>,
     paging: Paging,
     wrong: Option<String>,
     is_adding: bool,

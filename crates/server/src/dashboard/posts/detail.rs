@@ -56,7 +56,7 @@ struct ComparedRevision {
 }
 
 /// A source of the text.
-struct SourceRow {
+struct PostSourceRow {
     url: String,
     href: Option<String>,
     title: Option<String>,
@@ -112,7 +112,7 @@ struct PostView {
     editor: String,
     preview: String,
     publications: Vec<PublicationRow>,
-    sources: Vec<SourceRow>,
+    sources: Vec<PostSourceRow>,
     revisions: Vec<RevisionRow>,
     compared: Option<ComparedRevision>,
     paging: Paging,
@@ -220,13 +220,13 @@ fn impossible(visit: &Visit, post: &Post) -> Vec<(&'static str, String)> {
     reasons.collect()
 }
 
-fn sources(visit: &Visit, post: &Post) -> Vec<SourceRow> {
+fn sources(visit: &Visit, post: &Post) -> Vec<PostSourceRow> {
     let rows = post
         .findings
         .external_sources
         .iter()
         .take(50)
-        .map(|source| SourceRow {
+        .map(|source| PostSourceRow {
             url: show::cut(&source.url, 200),
             href: web_address(Some(&source.url)),
             title: source.title.as_deref().map(|title| show::cut(title, 150)),
