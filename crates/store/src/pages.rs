@@ -159,7 +159,7 @@ async fn find_few(tx: &mut Tx, scope: ProjectScope, query: &PageQuery) -> Result
     serde_json::to_string(&ids).map(Some).map_err(Error::defect)
 }
 
-/// Returns a page; [`Error::Missing`](crate::Error::Missing) if the project has none of this id.
+/// Returns a page; [`Error::Missing`] if the project has none of this id.
 pub async fn get(tx: &mut Tx, scope: ProjectScope, id: PageId) -> Result<Page> {
     sql(columns!("SELECT" "FROM pages p WHERE project_id = $1 AND id = $2"))
         .bind(scope.project())
