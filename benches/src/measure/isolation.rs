@@ -32,7 +32,7 @@ const PAUSE: Duration = Duration::from_millis(3);
 /// Time for which the others are at work before anything is measured.
 const WARM_UP: Duration = Duration::from_secs(2);
 
-/// What the clients of the other project do.
+/// Load by the clients of the other project.
 #[derive(Clone, Copy)]
 enum Abuse {
     DearTexts,

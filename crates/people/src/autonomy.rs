@@ -21,7 +21,7 @@ use crate::{
 /// Days for which an action may be on, unless it has no end.
 const MAX_DAYS: u32 = 3_650;
 
-/// What a person sets for an action.
+/// Setting of an action, as a person makes it.
 #[derive(Clone, Debug)]
 pub struct AutonomyChange {
     /// The action.

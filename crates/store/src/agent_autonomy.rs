@@ -24,7 +24,7 @@ pub struct NewAutonomy {
 /// An action that was turned on, whether or not its time is over.
 #[derive(Clone, Debug)]
 pub struct AutonomyRecord {
-    /// What was set.
+    /// Setting.
     pub set: NewAutonomy,
     /// Uses of today (UTC).
     pub used: u32,

@@ -158,7 +158,7 @@ struct AutopilotView {
     weekdays: Vec<Choice>,
 }
 
-/// What was sent, where it was refused.
+/// Fields of a form that was refused.
 #[derive(Default)]
 struct AutopilotRemarks {
     wrong: Option<(StatusCode, String)>,

@@ -99,7 +99,7 @@ struct DayCell {
     more: Option<(usize, String)>,
 }
 
-/// What was typed into the form that moves a post.
+/// Fields of the form that moves a post, as they were typed.
 struct TypedMove {
     id: String,
     day: String,

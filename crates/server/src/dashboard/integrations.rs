@@ -71,7 +71,7 @@ fn reason(integration: &Integration) -> String {
     }
 }
 
-/// What a mapping lacks, in words: `fieldMap.title` is the field for the title.
+/// Missing part of a mapping, in words: `fieldMap.title` is the field for the title.
 fn missing_name(name: &str) -> String {
     match name {
         "siteId" => "the site".to_owned(),
@@ -155,7 +155,7 @@ struct MappedField {
     choices: Vec<Choice>,
 }
 
-/// What the provider has, or why it is not known.
+/// Fields at the provider, or the reason they are not known.
 enum Surveyed {
     Fields(Box<Fields>),
     /// Nothing to ask: it is not connected, or it has no fields.
@@ -187,7 +187,7 @@ struct IntegrationView {
     wrong: Option<String>,
 }
 
-/// What a page says beside the integration.
+/// Messages beside the integration.
 #[derive(Default)]
 struct PlaceRemarks {
     wrong: Option<(StatusCode, String)>,
@@ -233,7 +233,7 @@ fn facts(visit: &Visit, integration: &Integration) -> Vec<(&'static str, String)
     facts
 }
 
-/// What a provider can do, in a sentence.
+/// Abilities of a provider, in a sentence.
 fn able(integration: &Integration) -> String {
     let can = integration.capabilities;
     let all = [

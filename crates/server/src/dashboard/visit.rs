@@ -611,7 +611,7 @@ pub(crate) enum Section {
 /// Entry of the navigation.
 #[derive(Debug)]
 pub(crate) struct NavEntry {
-    /// Where it leads, below the project.
+    /// Address below the project.
     pub path: &'static str,
     /// Text.
     pub label: &'static str,

@@ -94,7 +94,7 @@ struct WebhooksView {
     events: Vec<Choice>,
 }
 
-/// What the page of all webhooks says beside the list.
+/// Messages beside the list of webhooks.
 #[derive(Default)]
 struct HookRemarks {
     wrong: Option<(StatusCode, String)>,
@@ -236,7 +236,7 @@ impl DeliveryRow {
     }
 }
 
-/// What kept an attempt from an answer.
+/// Reason an attempt got no answer.
 const fn failure_name(error: DeliveryError) -> &'static str {
     match error {
         DeliveryError::Status => "refused",
@@ -267,7 +267,7 @@ struct WebhookView {
     paging: Paging,
 }
 
-/// What the page of one webhook says beside it.
+/// Messages beside a webhook.
 #[derive(Default)]
 struct DeliveryRemarks {
     wrong: Option<(StatusCode, String)>,
@@ -328,7 +328,7 @@ async fn detail(visit: Visit, Path((_, webhook)): Path<(String, String)>) -> Pag
     show_one(&visit, &webhook, DeliveryRemarks::default()).await
 }
 
-/// What became of a form: the code of its message with a count, or a secret to be shown.
+/// Outcome of a form: the code of its message with a count, or a secret to be shown.
 enum HookOutcome {
     Said(&'static str, u64),
     Secret(Option<String>),

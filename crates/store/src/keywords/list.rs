@@ -188,7 +188,7 @@ macro_rules! sorted {
     };
 }
 
-/// What a list in the order of a value is filtered by.
+/// Filter of a list in the order of a value.
 #[derive(Clone, Copy)]
 enum ListFilters {
     None,

@@ -29,7 +29,7 @@ struct ImportedLine {
     detail: String,
 }
 
-/// What came of an import.
+/// Outcome of an import.
 struct ImportOutcome {
     done: Imported,
     lines: Vec<ImportedLine>,

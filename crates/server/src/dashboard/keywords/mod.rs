@@ -73,7 +73,7 @@ impl SortColumn {
     }
 }
 
-/// What was typed into the form that adds a keyword.
+/// Fields of the form that adds a keyword, as they were typed.
 #[derive(Default)]
 struct TypedKeyword {
     keyword: String,

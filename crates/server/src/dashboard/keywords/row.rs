@@ -90,7 +90,7 @@ fn figure(
     }
 }
 
-/// What the intent rests on.
+/// Basis of the intent.
 fn intent_basis(keyword: &Keyword) -> String {
     let reason = keyword.intent_reason.as_deref().map(|text| show::cut(text, 80));
     match keyword.intent_source {

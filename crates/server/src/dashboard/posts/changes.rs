@@ -1,4 +1,4 @@
-//! What the forms of a post do.
+//! Effects of the forms of a post.
 
 use axum::{body::Body, extract::Path};
 use http::Response;

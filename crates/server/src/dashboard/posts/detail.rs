@@ -43,7 +43,7 @@ pub(super) struct PostRefusal {
     pub sources: String,
 }
 
-/// What somebody else changed while an edit was typed.
+/// Changes of somebody else while an edit was typed.
 struct PostConflict {
     fields: Vec<(&'static str, String)>,
     text: LineDifference,

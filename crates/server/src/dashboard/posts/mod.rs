@@ -122,7 +122,7 @@ struct PostRow {
     score: Option<u8>,
     words: String,
     keyword: Option<(String, String)>,
-    /// What happened or will happen, and when.
+    /// Past or coming step with its time.
     when: Option<(&'static str, String)>,
     live: Option<String>,
     is_changed: bool,

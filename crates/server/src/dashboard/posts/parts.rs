@@ -207,7 +207,7 @@ fn state_mark(state: PublicationState) -> (&'static str, &'static str) {
     }
 }
 
-/// What the check of the live page found.
+/// Findings of the check of the live page.
 fn check(visit: &Visit, publication: &Publication) -> (&'static str, String) {
     let Some(found) = &publication.verification else {
         return ("off", "not checked yet".to_owned());
@@ -308,7 +308,7 @@ impl RevisionRow {
     }
 }
 
-/// What writing a text uses, as far as it is known beforehand.
+/// Use of budgets and quotas by writing a text, as far as it is known beforehand.
 pub(super) fn cost(post: &Post, usage: &Usage) -> Vec<String> {
     let mut lines = Vec::new();
     let quota = usage

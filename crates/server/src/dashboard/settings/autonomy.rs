@@ -36,7 +36,7 @@ struct ActionCard {
     name: &'static str,
     text: &'static str,
     is_on: bool,
-    /// What is set, in words; empty while nothing is.
+    /// Setting in words; empty while there is none.
     facts: Vec<(&'static str, String)>,
     version: String,
     cap: String,

@@ -26,7 +26,7 @@ pub(super) fn routes() -> Router<Arc<App>> {
     Router::new().route("/projects/{project}/settings/keys", get(list).post(change))
 }
 
-/// How much a key may do, as the form offers it.
+/// Reaches of a key, as the form offers them.
 const REACHES: [(&str, &str); 3] = [
     ("read", "Read everything, change nothing"),
     ("all", "Everything that the API can do"),
@@ -43,7 +43,7 @@ struct KeyRow {
     created: String,
     last_used: Option<String>,
     expires: Option<String>,
-    /// What ended it; `None` while it is live.
+    /// End with its reason; `None` while it is live.
     ended: Option<String>,
 }
 
@@ -75,7 +75,7 @@ impl KeyRow {
     }
 }
 
-/// What a key may do, in a few words.
+/// Reach of a key, in a few words.
 fn reach(is_read_only: bool, scopes: &[Scope]) -> String {
     let has = |scope: &&Scope| scopes.contains(*scope);
     let reads = Scope::ALL.iter().filter(|scope| !scope.writes());
@@ -195,7 +195,7 @@ impl KeysView {
     }
 }
 
-/// What a page says beside its list.
+/// Messages beside the list.
 #[derive(Default)]
 struct KeyRemarks {
     made: Option<CreatedKey>,

@@ -34,7 +34,7 @@ struct AccountRow {
     updated: String,
 }
 
-/// What was used of a limit.
+/// Used part of a limit.
 struct UsedRow {
     name: String,
     used: String,

@@ -133,7 +133,7 @@ struct ScheduleCard {
     is_on: bool,
     next: Option<String>,
     last: Option<String>,
-    /// Why it cannot be turned on; `None` if it can.
+    /// Reason it cannot be turned on; `None` if it can.
     missing: Option<String>,
     may_change: bool,
     version: String,
@@ -187,7 +187,7 @@ impl ScheduleCard {
         }
     }
 
-    /// When it starts, in words.
+    /// Times at which it starts, in words.
     fn when(&self) -> String {
         let days: Vec<&str> = self
             .weekdays

@@ -1,4 +1,4 @@
-//! What to do next, by the evidence of the answers, each with calls that can be made from the page.
+//! Next steps by the evidence of the answers, each with calls that can be made from the page.
 
 use askama::Template;
 use axum::body::Body;

@@ -81,7 +81,7 @@ impl RefusedForm<'_> {
         refused.map(|refused| refused.text.clone())
     }
 
-    /// What was typed into a field.
+    /// Typed value of a field.
     pub fn typed(refused: Option<&Self>, name: &str) -> String {
         refused.map_or_else(String::new, |refused| refused.sent.form.get(name).to_owned())
     }
@@ -283,7 +283,7 @@ pub(super) struct SeenFigure {
     pub value: Option<String>,
     pub unit: &'static str,
     pub interval: String,
-    /// What it rests on.
+    /// Basis of the figure.
     pub basis: String,
     pub independent: String,
     pub grade: (&'static str, &'static str),
