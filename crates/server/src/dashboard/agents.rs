@@ -9,8 +9,9 @@ use searchwright_contract::mcp_clients::{ClientSetup, DEFAULT_NAME, McpClient, M
 use searchwright_engine::identity::connections::Attempt;
 
 use super::{
+    frame::{ProjectFrame, Section},
     page::{self, Form, minute},
-    visit::{PageResult, ProjectFrame, Section, Visit},
+    visit::{PageResult, Visit},
 };
 use crate::app::App;
 

@@ -17,11 +17,12 @@ use searchwright_engine::autopilot::{
 };
 
 use super::{
+    frame::{ProjectFrame, Section},
     lines::{compare, line_table},
     page::{self, Form},
     session::Visitor,
     show,
-    visit::{self, PageResult, ProjectFrame, Section, SentForm, Visit},
+    visit::{self, PageResult, SentForm, Visit},
 };
 use crate::app::App;
 

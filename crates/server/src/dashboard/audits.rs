@@ -19,9 +19,10 @@ use searchwright_engine::Failure;
 
 use super::{
     chart::{self, LineChart, Point},
+    frame::{ProjectFrame, Section},
     page::{self, Form},
     show,
-    visit::{self, FilterLink, PageResult, Paging, ProjectFrame, Section, SentForm, Visit},
+    visit::{self, FilterLink, PageResult, Paging, SentForm, Visit},
 };
 use crate::app::App;
 

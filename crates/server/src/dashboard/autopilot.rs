@@ -19,9 +19,10 @@ use searchwright_engine::{Failure, autopilot::cap::MonthlyCap};
 
 use super::{
     fields::{self, Choice},
+    frame::{ProjectFrame, Section},
     page::{self, Form},
     show,
-    visit::{self, PageResult, ProjectFrame, Section, SentForm, Visit},
+    visit::{self, PageResult, SentForm, Visit},
 };
 use crate::app::App;
 

@@ -15,10 +15,11 @@ use searchwright_contract::{
 use searchwright_engine::{Failure, autopilot::CalendarMonth, failure::fault};
 
 use super::{
+    frame::{ProjectFrame, Section},
     page::{self, Form},
     posts::{self, no_change, title_of},
     show,
-    visit::{self, FilterLink, PageResult, ProjectFrame, Section, SentForm, Visit},
+    visit::{self, FilterLink, PageResult, SentForm, Visit},
 };
 use crate::app::App;
 

@@ -16,9 +16,10 @@ use searchwright_engine::Failure;
 
 use super::{
     fields::Choice,
+    frame::{ProjectFrame, Section},
     page::{self, Form},
     show,
-    visit::{self, PageResult, ProjectFrame, Section, SentForm, Visit},
+    visit::{self, PageResult, SentForm, Visit},
 };
 use crate::app::App;
 

@@ -24,9 +24,10 @@ use searchwright_engine::{Failure, failure};
 
 use super::{
     chart,
+    frame::{ProjectFrame, Section},
     page::{self, Form},
     show,
-    visit::{self, FilterLink, PageResult, Paging, ProjectFrame, Section, SentForm, Visit},
+    visit::{self, FilterLink, PageResult, Paging, SentForm, Visit},
 };
 use crate::app::App;
 

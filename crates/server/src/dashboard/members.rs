@@ -17,8 +17,9 @@ use searchwright_engine::Failure;
 use searchwright_people::members::Members;
 
 use super::{
+    frame::{ProjectFrame, Section},
     page::{self, Form, minute},
-    visit::{self, ConfirmedForm, PageResult, ProjectFrame, Section, Visit},
+    visit::{self, ConfirmedForm, PageResult, Visit},
 };
 use crate::app::App;
 

@@ -14,6 +14,7 @@ mod design;
 mod device;
 mod fields;
 mod flash;
+mod frame;
 mod front;
 mod integrations;
 mod invitations;

@@ -19,9 +19,10 @@ use searchwright_contract::{
 use super::{
     audits::health_chart,
     chart::LineChart,
+    frame::{ProjectFrame, Section},
     page::{self, Form},
     show,
-    visit::{PageResult, Paging, ProjectFrame, Section, Visit},
+    visit::{PageResult, Paging, Visit},
 };
 use crate::app::App;
 

@@ -11,9 +11,10 @@ use searchwright_contract::{
 };
 
 use super::{
+    frame::{ProjectFrame, Section},
     page::{self, Form},
     show,
-    visit::{FilterLink, PageResult, Paging, ProjectFrame, Section, Visit},
+    visit::{FilterLink, PageResult, Paging, Visit},
 };
 use crate::app::App;
 

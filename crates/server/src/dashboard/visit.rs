@@ -25,6 +25,7 @@ use uuid::Uuid;
 
 use super::{
     flash,
+    frame::{ProjectFrame, Section},
     page::{self, Layout},
     session::{self, FormData, Visitor},
 };
@@ -117,6 +118,12 @@ impl Guest {
             .iter()
             .find(|endpoint| endpoint.meta.name == O::META.name)
             .ok_or_else(|| defect("page", "the operation is not in the table"))?;
+        // The page itself took a unit of the others.
+        if endpoint.meta.effect.runs() {
+            operations::limit(&self.app, true, &self.credential)
+                .await
+                .map_err(|refusal| refusal.failure)?;
+        }
         let invocation = Invocation {
             credential: self.credential.clone(),
             arguments: serde_json::to_value(operation).map_err(|e| defect("page", e))?,
@@ -209,31 +216,29 @@ impl Visit {
 
     /// Returns the address of this page with one parameter changed or removed. The place in a list is given up.
     pub fn with_parameter(&self, name: &str, value: Option<&str>) -> String {
-        let kept = self.query.iter().filter(|(known, value)| {
-            !value.is_empty() && known != name && !["cursor", "done", "n"].contains(&known.as_str())
-        });
-        let mut query = url::form_urlencoded::Serializer::new(String::new());
-        query.extend_pairs(kept);
+        let mut query = self.query_without(&[name, "cursor", "done", "n"]);
         if let Some(value) = value {
             query.append_pair(name, value);
         }
-        let query = query.finish();
-        if query.is_empty() {
-            self.path.clone()
-        } else {
-            format!("{}?{query}", self.path)
-        }
+        self.address_with(&query.finish())
     }
 
     /// Returns the address of this page with its filters, without the message about what was done.
     pub fn here(&self) -> String {
+        self.address_with(&self.query_without(&["done", "n"]).finish())
+    }
+
+    fn query_without(&self, dropped: &[&str]) -> url::form_urlencoded::Serializer<'static, String> {
         let kept = self
             .query
             .iter()
-            .filter(|(name, value)| !value.is_empty() && !["done", "n"].contains(&name.as_str()));
-        let query = url::form_urlencoded::Serializer::new(String::new())
-            .extend_pairs(kept)
-            .finish();
+            .filter(|(name, value)| !value.is_empty() && !dropped.contains(&name.as_str()));
+        let mut query = url::form_urlencoded::Serializer::new(String::new());
+        query.extend_pairs(kept);
+        query
+    }
+
+    fn address_with(&self, query: &str) -> String {
         if query.is_empty() {
             self.path.clone()
         } else {
@@ -427,6 +432,12 @@ pub(crate) struct ConfirmedForm {
     pub caller: Caller,
 }
 
+/// Returns the page of a privileged form, `/projects/ID/settings/NAME`: its own address may be below that.
+fn settings_page(path: &str) -> &str {
+    let end = path.match_indices('/').nth(4).map_or(path.len(), |(at, _)| at);
+    &path[..end]
+}
+
 impl FromRequest<Arc<App>> for ConfirmedForm {
     type Rejection = PageError;
 
@@ -434,12 +445,7 @@ impl FromRequest<Arc<App>> for ConfirmedForm {
         let (mut parts, body) = request.into_parts();
         let project = project_of(&mut parts, app).await?;
         let request = Request::from_parts(parts.clone(), body);
-        let path = parts.uri.path();
-        // Members have addresses of their own for their forms, below that of the page.
-        let members = path
-            .find("/settings/members")
-            .map(|at| &path[..at + "/settings/members".len()]);
-        let received = session::receive_privileged(app, request, members.unwrap_or(path)).await?;
+        let received = session::receive_privileged(app, request, settings_page(parts.uri.path())).await?;
         let guest = Guest::new(app.clone(), received.visitor).await?;
         let sent = SentForm {
             visit: Visit::open(&parts, guest, &project).await?,
@@ -575,135 +581,24 @@ impl Paging {
     }
 }
 
-/// Section of the navigation in which a page is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Section {
-    /// Overview of the project.
-    Overview,
-    /// Audits.
-    Audits,
-    /// Issues.
-    Issues,
-    /// Pages of the website.
-    Pages,
-    /// Keywords.
-    Keywords,
-    /// Posts.
-    Posts,
-    /// Calendar.
-    Calendar,
-    /// Approvals.
-    Approvals,
-    /// Visibility in AI assistants.
-    Visibility,
-    /// Brand.
-    Brand,
-    /// Integrations.
-    Integrations,
-    /// Webhooks.
-    Webhooks,
-    /// Activity.
-    Activity,
-    /// Settings.
-    Settings,
-}
+#[cfg(test)]
+mod tests {
+    use super::settings_page;
 
-/// Entry of the navigation.
-#[derive(Debug)]
-pub(crate) struct NavEntry {
-    /// Address below the project.
-    pub path: &'static str,
-    /// Text.
-    pub label: &'static str,
-    /// Its section.
-    pub section: Section,
-    /// Key that goes there after `g`.
-    pub key: char,
-}
-
-/// Entries of the navigation, in groups with a heading.
-const NAVIGATION: &[(&str, &[NavEntry])] = {
-    const fn entry(path: &'static str, label: &'static str, section: Section, key: char) -> NavEntry {
-        NavEntry {
-            path,
-            label,
-            section,
-            key,
+    #[test]
+    fn a_privileged_form_leads_back_to_its_page() {
+        for (path, page) in [
+            ("/projects/1/settings/keys", "/projects/1/settings/keys"),
+            (
+                "/projects/1/settings/members/2/role",
+                "/projects/1/settings/members",
+            ),
+            (
+                "/projects/1/settings/members/invitations/3/withdraw",
+                "/projects/1/settings/members",
+            ),
+        ] {
+            assert_eq!(settings_page(path), page);
         }
-    }
-    &[
-        ("", &[entry("", "Overview", Section::Overview, 'o')]),
-        (
-            "Site",
-            &[
-                entry("/audits", "Audits", Section::Audits, 'a'),
-                entry("/issues", "Issues", Section::Issues, 'i'),
-                entry("/pages", "Pages", Section::Pages, 'u'),
-            ],
-        ),
-        (
-            "Content",
-            &[
-                entry("/keywords", "Keywords", Section::Keywords, 'k'),
-                entry("/posts", "Posts", Section::Posts, 'p'),
-                entry("/calendar", "Calendar", Section::Calendar, 'c'),
-                entry("/approvals", "Approvals", Section::Approvals, 'r'),
-            ],
-        ),
-        (
-            "Assistants",
-            &[
-                entry("/visibility", "Visibility", Section::Visibility, 'v'),
-                entry("/brand", "Brand", Section::Brand, 'b'),
-            ],
-        ),
-        (
-            "Project",
-            &[
-                entry("/integrations", "Integrations", Section::Integrations, 'n'),
-                entry("/webhooks", "Webhooks", Section::Webhooks, 'w'),
-                entry("/activity", "Activity", Section::Activity, 'l'),
-                entry("/settings", "Settings", Section::Settings, 's'),
-            ],
-        ),
-    ]
-};
-
-/// Members of the template that all pages of a project extend.
-pub(crate) struct ProjectFrame {
-    pub layout: Layout,
-    pub script: &'static str,
-    /// Id of the project.
-    pub project: String,
-    /// Name of the project.
-    pub name: String,
-    /// Website of the project.
-    pub domain: String,
-    /// Time zone of the project.
-    pub timezone: String,
-    /// Name of the person.
-    pub user: String,
-    /// Token of the forms.
-    pub csrf: String,
-    /// Token that makes a form of this page have its effect once.
-    pub once: String,
-    pub section: Section,
-    /// Message about what was just done.
-    pub message: Option<String>,
-    /// Seconds after which a browser without scripts loads the page again, while something is running.
-    pub refresh_seconds: Option<u8>,
-}
-
-impl ProjectFrame {
-    /// Entries of the navigation.
-    pub fn navigation(&self) -> &'static [(&'static str, &'static [NavEntry])] {
-        NAVIGATION
-    }
-
-    /// Loads the page again while something is running.
-    #[must_use]
-    pub fn live(mut self, is_running: bool) -> Self {
-        self.refresh_seconds = is_running.then_some(3);
-        self
     }
 }

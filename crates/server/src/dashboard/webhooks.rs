@@ -20,9 +20,10 @@ use searchwright_engine::Failure;
 
 use super::{
     fields::Choice,
+    frame::{ProjectFrame, Section},
     page::{self, Form},
     show,
-    visit::{self, FilterLink, PageResult, Paging, ProjectFrame, Section, SentForm, Visit},
+    visit::{self, FilterLink, PageResult, Paging, SentForm, Visit},
 };
 use crate::app::App;
 

@@ -19,6 +19,7 @@ on_both!(
     text_of_websites_is_never_markup,
     changes_of_a_person_are_in_the_activity_log,
     a_form_of_a_session_that_ended_is_not_lost,
+    forms_that_start_work_have_its_limit,
 );
 
 /// Signs somebody in.
@@ -355,4 +356,16 @@ async fn a_form_of_a_session_that_ended_is_not_lost(database: &str) {
     let current = bench.get("P/audits/current").await.json();
     assert_eq!(current["config"]["maxPages"], json!(7));
     until_idle(&bench).await;
+}
+
+async fn forms_that_start_work_have_its_limit(database: &str) {
+    let bench = Bench::on(database, &["limits.runs_per_minute=1"]).await;
+    let ann = signed_in(&bench, "ann@example.com", Role::Editor).await;
+    let path = address(&bench, "/audits");
+    let (first, second) = (ann.open(&path).await, ann.open(&path).await);
+    let started = submit(&ann, &first, &path, &[]).await;
+    assert_eq!(started.status, 200, "{}", started.text);
+    let limited = submit(&ann, &second, &path, &[("maxPages", "7")]).await;
+    assert_eq!(limited.status, 429, "{}", limited.text);
+    assert_eq!(limited.field("maxPages"), "7");
 }

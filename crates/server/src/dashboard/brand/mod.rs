@@ -17,9 +17,10 @@ use self::{
     resource::{BrandResource, PROFILE},
 };
 use super::{
+    frame::{ProjectFrame, Section},
     page::{self, Form},
     show,
-    visit::{self, FilterLink, PageResult, Paging, ProjectFrame, Section, SentForm, Visit},
+    visit::{self, FilterLink, PageResult, Paging, SentForm, Visit},
 };
 use crate::app::App;
 

@@ -9,9 +9,10 @@ use searchwright_contract::{
 
 use super::{
     super::{
+        frame::{ProjectFrame, Section},
         page::{self, Form},
         show,
-        visit::{self, PageResult, ProjectFrame, Section, SentText, Visit},
+        visit::{self, PageResult, SentText, Visit},
     },
     KeywordChoice, status_mark,
 };

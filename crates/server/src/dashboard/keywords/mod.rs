@@ -19,9 +19,10 @@ use searchwright_engine::{Failure, failure::fault};
 
 use self::row::KeywordRow;
 use super::{
+    frame::{ProjectFrame, Section},
     page::{self, Form},
     show,
-    visit::{self, FilterLink, PageResult, Paging, ProjectFrame, Section, SentForm, TickedRow, Visit},
+    visit::{self, FilterLink, PageResult, Paging, SentForm, TickedRow, Visit},
 };
 use crate::app::App;
 

@@ -14,10 +14,11 @@ use searchwright_engine::Failure;
 
 use super::{
     super::{
+        frame::{ProjectFrame, Section},
         lines::{LineDifference, compare, line_table},
         page::{self, Form},
         show,
-        visit::{PageResult, Paging, ProjectFrame, Section, Visit},
+        visit::{PageResult, Paging, Visit},
     },
     parts::{self, Destination, PostFinding, PublicationRow, RevisionRow},
     status_mark, title_of,

@@ -16,9 +16,10 @@ use searchwright_contract::{
 };
 
 use super::{
+    frame::{ProjectFrame, Section},
     page::{self, Form},
     show,
-    visit::{self, FilterLink, PageResult, Paging, ProjectFrame, Section, SentForm, Visit},
+    visit::{self, FilterLink, PageResult, Paging, SentForm, Visit},
 };
 use crate::app::App;
 

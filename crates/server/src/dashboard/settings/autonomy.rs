@@ -16,9 +16,10 @@ use crate::{
     app::App,
     dashboard::{
         fields::{self, Choice},
+        frame::{ProjectFrame, Section},
         page::{self, Form},
         show,
-        visit::{self, ConfirmedForm, PageResult, ProjectFrame, Section, Visit},
+        visit::{self, ConfirmedForm, PageResult, Visit},
     },
 };
 

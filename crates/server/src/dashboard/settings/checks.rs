@@ -10,9 +10,10 @@ use searchwright_engine::admin::checks::ChecksSet;
 use crate::{
     app::App,
     dashboard::{
+        frame::{ProjectFrame, Section},
         page::{self, Form},
         show,
-        visit::{PageResult, ProjectFrame, Section, Visit},
+        visit::{PageResult, Visit},
     },
 };
 

@@ -15,9 +15,10 @@ use crate::{
     app::App,
     dashboard::{
         fields::{self, Choice},
+        frame::{ProjectFrame, Section},
         page::{self, Form},
         show,
-        visit::{self, ConfirmedForm, PageResult, ProjectFrame, Section, SentForm, Visit},
+        visit::{self, ConfirmedForm, PageResult, SentForm, Visit},
     },
 };
 

@@ -13,9 +13,10 @@ use axum::{Router, routing::get};
 use http::StatusCode;
 
 use super::{
+    frame::{ProjectFrame, Section},
     page::{self, Form},
     show,
-    visit::{PageResult, ProjectFrame, Section, Visit},
+    visit::{PageResult, Visit},
 };
 use crate::app::App;
 

@@ -15,9 +15,10 @@ use crate::{
     app::App,
     dashboard::{
         chart,
+        frame::{ProjectFrame, Section},
         page::{self, Form},
         show,
-        visit::{PageResult, ProjectFrame, Section, Visit},
+        visit::{PageResult, Visit},
     },
 };
 

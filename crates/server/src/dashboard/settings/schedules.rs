@@ -16,9 +16,10 @@ use crate::{
     app::App,
     dashboard::{
         fields::{self, Choice},
+        frame::{ProjectFrame, Section},
         page::{self, Form},
         show,
-        visit::{self, PageResult, ProjectFrame, Section, SentForm, Visit},
+        visit::{self, PageResult, SentForm, Visit},
     },
 };
 

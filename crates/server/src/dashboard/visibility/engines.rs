@@ -10,9 +10,10 @@ use searchwright_contract::{
 
 use super::shown::{ShareCell, VisibilityTab, dollars, engine_name, surface_name, tenth};
 use crate::dashboard::{
+    frame::{ProjectFrame, Section},
     page::{self, Form},
     show,
-    visit::{FilterLink, PageResult, ProjectFrame, Section, Visit},
+    visit::{FilterLink, PageResult, Visit},
 };
 
 /// A row of the table of engines.

@@ -13,9 +13,10 @@ use searchwright_engine::{Failure, failure};
 
 use super::shown::{RefusedForm, SeenOption, VisibilityTab, engine_names};
 use crate::dashboard::{
+    frame::{ProjectFrame, Section},
     page::{self, Form},
     show,
-    visit::{self, FilterLink, PageResult, Paging, ProjectFrame, Section, SentForm, Visit},
+    visit::{self, FilterLink, PageResult, Paging, SentForm, Visit},
 };
 
 /// A quote with the prompt to which it is an answer.

@@ -16,9 +16,10 @@ use serde_json::Value;
 
 use super::shown::{RefusedForm, VisibilityTab, engine_name, engine_names};
 use crate::dashboard::{
+    frame::{ProjectFrame, Section},
     page::{self, Form},
     show,
-    visit::{FilterLink, PageResult, Paging, ProjectFrame, Section, SentForm, Visit},
+    visit::{FilterLink, PageResult, Paging, SentForm, Visit},
 };
 
 /// A step that the page offers.

@@ -14,9 +14,10 @@ use super::shown::{
 };
 use crate::dashboard::{
     chart::{self, Interval, LineChart, Point},
+    frame::{ProjectFrame, Section},
     page::{self, Form},
     show,
-    visit::{FilterLink, PageResult, ProjectFrame, Section, Visit},
+    visit::{FilterLink, PageResult, Visit},
 };
 
 /// Cited websites that the page lists.

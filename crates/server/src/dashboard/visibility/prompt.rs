@@ -31,9 +31,10 @@ use super::{
 use crate::{
     app::App,
     dashboard::{
+        frame::{ProjectFrame, Section},
         page::{self, Form},
         show,
-        visit::{self, FilterLink, PageResult, Paging, ProjectFrame, Section, SentForm, Visit},
+        visit::{self, FilterLink, PageResult, Paging, SentForm, Visit},
     },
 };
 

@@ -15,9 +15,10 @@ use super::shown::{
     RefusedForm, SeenOption, ShareCell, VisibilityTab, class_name, engine_name, engine_names, gap,
 };
 use crate::dashboard::{
+    frame::{ProjectFrame, Section},
     page::{self, Form},
     show,
-    visit::{FilterLink, PageResult, Paging, ProjectFrame, Section, SentForm, Visit},
+    visit::{FilterLink, PageResult, Paging, SentForm, Visit},
 };
 
 /// Suggestions that are asked for.

@@ -18,9 +18,10 @@ use super::{
 };
 use crate::dashboard::{
     chart::{LineChart, Point},
+    frame::{ProjectFrame, Section},
     page::{self, Form},
     show,
-    visit::{FilterLink, PageResult, ProjectFrame, Section, SentForm, Visit},
+    visit::{FilterLink, PageResult, SentForm, Visit},
 };
 
 /// A row of a table of amounts.

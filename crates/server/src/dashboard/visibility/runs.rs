@@ -9,9 +9,10 @@ use super::{
     shown::{ShareCell, VisibilityTab, dollars, engine_name, surface_name},
 };
 use crate::dashboard::{
+    frame::{ProjectFrame, Section},
     page::{self, Form},
     show,
-    visit::{FilterLink, PageResult, Paging, ProjectFrame, Section, Visit},
+    visit::{FilterLink, PageResult, Paging, Visit},
 };
 
 /// Outcome of a run at one engine.
