@@ -61,7 +61,6 @@ pub(crate) fn message(code: &str, count: u64) -> Option<String> {
         "webhook-tested" => "A test is on its way. Its delivery is in the list.".to_owned(),
         "saved" => "Saved.".to_owned(),
         "deleted" => rows("Deleted.", "# were deleted."),
-        "keywords-added" => "The keyword was added.".to_owned(),
         "keywords-deleted" => rows("One keyword was deleted.", "# keywords were deleted."),
         "keywords-set" => rows("One keyword was changed.", "# keywords were changed."),
         "post-archived" => "The post was archived.".to_owned(),

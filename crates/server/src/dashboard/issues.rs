@@ -81,6 +81,8 @@ struct IssuesView {
     categories: Vec<FilterLink>,
     audited_at: Option<String>,
     audits: String,
+    /// Whether something is marked as done, which a recheck would prove.
+    has_claims: bool,
     paging: Paging,
 }
 
@@ -133,6 +135,11 @@ async fn list(visit: Visit) -> PageResult {
             .map(|at| visit.time(&at)),
         audits: visit.address("/audits"),
         paging: Paging::new(&visit, listed.next_cursor.as_deref()),
+        has_claims: visit.may(Scope::AuditsWrite)
+            && listed.data.iter().any(|issue| {
+                let done = issue.counts.get(OccurrenceState::Done.as_str());
+                done.is_some_and(|count| *count > 0)
+            }),
         rows: listed
             .data
             .into_iter()

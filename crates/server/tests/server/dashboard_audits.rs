@@ -4,7 +4,7 @@ use searchwright_contract::people::Role;
 use serde_json::{Value, json};
 
 use crate::{
-    audited::{audit, bench, issue, occurrence, page},
+    audited::{audit, bench, issue, occurrence, page, pair, say},
     browser::{Browser, Page},
     harness::Bench,
     people::{PASSWORD, person},
@@ -20,6 +20,7 @@ on_both!(
     changes_of_a_person_are_in_the_activity_log,
     a_form_of_a_session_that_ended_is_not_lost,
     forms_that_start_work_have_its_limit,
+    everything_that_is_marked_is_rechecked_at_once,
 );
 
 /// Signs somebody in.
@@ -368,4 +369,30 @@ async fn forms_that_start_work_have_its_limit(database: &str) {
     let limited = submit(&ann, &second, &path, &[("maxPages", "7")]).await;
     assert_eq!(limited.status, 429, "{}", limited.text);
     assert_eq!(limited.field("maxPages"), "7");
+}
+
+async fn everything_that_is_marked_is_rechecked_at_once(database: &str) {
+    let (bench, site) = bench(database).await;
+    site.put("/a", 200, &page("<title></title>", &["/"]));
+    audit(&bench).await;
+    let ann = signed_in(&bench, "ann@example.com", Role::Editor).await;
+    let (issues, rechecks) = (address(&bench, "/issues"), address(&bench, "/rechecks"));
+    let button = "Recheck what is marked as done";
+    assert!(!ann.open(&issues).await.text.contains(button));
+    let claim = pair(&occurrence(&bench, "title-missing", "/a").await);
+    say(&bench, "done", &[claim]).await;
+    site.put("/a", 200, &page("<title>A title</title>", &["/"]));
+    let page = ann.open(&issues).await;
+    assert!(page.text.contains(button), "{}", page.text);
+    let started = submit(&ann, &page, &rechecks, &[]).await;
+    assert!(
+        started.text.contains("The recheck was started"),
+        "{}",
+        started.text
+    );
+    until_idle(&bench).await;
+    let found = occurrence(&bench, "title-missing", "/a").await;
+    assert_eq!(found["state"], "resolved");
+    let again = submit(&ann, &page, &rechecks, &[]).await;
+    assert_eq!(again.status, 200, "sent twice, started once");
 }

@@ -238,7 +238,7 @@ async fn add(sent: &SentForm) -> Result<Response<Body>, Failure> {
         country: None,
     })
     .await?;
-    Ok(sent.done(&sent.visit.address("/keywords"), "keywords-added", 1))
+    Ok(sent.done(&sent.visit.address("/keywords"), "keyword-added", 1))
 }
 
 /// Changes one row after the other. What was refused is told with its reason; what was changed before stays.
