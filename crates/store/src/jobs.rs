@@ -13,8 +13,8 @@ use searchwright_contract::{
 
 pub use lease::{
     JobEnd, LEASE_MILLIS, LeaseStatus, LeaseTime, LeasedJob, MAX_CRASHES, MAX_RUNNING, check_before_commit,
-    check_lease, checkpoint, expire_leases, finish, has_due, has_expired, has_running, holds_lease, lease,
-    renew_lease, requeue_expired, save_progress,
+    check_lease, checkpoint, expire_leases, finish, has_due, has_expired, has_running, holds_lease,
+    keeps_lease, lease, renew_lease, requeue_expired, save_progress,
 };
 
 use crate::{Cells, Error, Json, Result, Tx, access::ProjectScope, sql, statement::indexed};

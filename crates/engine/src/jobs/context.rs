@@ -64,19 +64,21 @@ impl JobContext {
         F: for<'a> FnOnce(&'a mut Tx, ProjectScope) -> BoxFuture<'a, Result<T, Error>> + Send + 'static,
     {
         let leased = self.leased.clone();
-        let done: Result<Option<T>, Error> = self
-            .engine
+        self.engine
             .db
             .write(move |tx| {
                 Box::pin(async move {
                     if !jobs::holds_lease(tx, &leased).await? {
-                        return Ok(None);
+                        return Err(JobError::Lost);
                     }
-                    work(tx, leased.scope).await.map(Some)
+                    let done = work(tx, leased.scope).await?;
+                    if !jobs::keeps_lease(tx, &leased).await? {
+                        return Err(JobError::Lost);
+                    }
+                    Ok(done)
                 })
             })
-            .await;
-        done?.ok_or(JobError::Lost)
+            .await
     }
 
     /// Runs the write transaction that ends the work: it commits only while this worker holds the lease and nobody has

@@ -343,13 +343,16 @@ async fn end(job: &JobContext, outcome: Result<serde_json::Value, JobError>) {
                 {
                     dispatch::clean_up(&engine, tx, &leased, &payload, &end, failure, now).await?;
                 }
-                jobs::finish(tx, &leased, end, now).await
+                if !jobs::finish(tx, &leased, end, now).await? {
+                    return Err(JobError::Lost);
+                }
+                Ok(())
             })
         })
         .await;
     job.engine.happened.notify_one();
     if let Err(error) = written {
-        // The lease runs out and another worker finds the job where it was.
-        tracing::error!(%error, job = %job.leased.id, "the end of a job was not written");
+        // Another worker has the job, or finds it where it was when the lease has run out.
+        tracing::error!(?error, job = %job.leased.id, "the end of a job was not written");
     }
 }

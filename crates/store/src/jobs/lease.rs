@@ -296,7 +296,7 @@ pub async fn finish(tx: &mut Tx, job: &LeasedJob, end: JobEnd, now: Instant) -> 
     Ok(touched == 1)
 }
 
-/// Whether the lease is held. Guards every other write of a run.
+/// Whether the lease is held, at the beginning of a write of a run. [`keeps_lease`] is for its end.
 pub async fn holds_lease(tx: &mut Tx, job: &LeasedJob) -> Result<bool> {
     sql("SELECT EXISTS (SELECT 1 FROM jobs WHERE project_id = $1 AND id = $2 AND fence = $3 AND status = 'running')")
         .bind(job.scope.project())
@@ -304,6 +304,25 @@ pub async fn holds_lease(tx: &mut Tx, job: &LeasedJob) -> Result<bool> {
         .bind(job.fence)
         .fetch_one(tx, |c| c.take())
         .await
+}
+
+/// Whether the lease is still held, at the end of a write of a run: another worker may have taken it meanwhile, and what it
+/// read or wrote must not be overwritten. The job stays locked until the transaction ends. At its end, because other writers
+/// lock the project before a job too.
+pub async fn keeps_lease(tx: &mut Tx, job: &LeasedJob) -> Result<bool> {
+    if !tx.is_postgres() {
+        // one writer at a time
+        return Ok(true);
+    }
+    let held: Option<bool> = sql(
+        "SELECT TRUE FROM jobs WHERE project_id = $1 AND id = $2 AND fence = $3 AND status = 'running' FOR NO KEY UPDATE",
+    )
+    .bind(job.scope.project())
+    .bind(job.id)
+    .bind(job.fence)
+    .fetch_optional(tx, |c| c.take())
+    .await?;
+    Ok(held.is_some())
 }
 
 /// Requeues the jobs whose leases are expired, but for those that `owner` runs at this moment. Whoever else held the lease has

@@ -36,6 +36,34 @@ on_both!(
     queue_of_a_project_is_bounded,
 );
 
+/// A worker that another one overtakes between the beginning and the end of its write must not commit it: it would overwrite
+/// what the other has read.
+#[test]
+fn lease_that_is_lost_meanwhile_commits_nothing() {
+    on_postgres(async |place| {
+        let store = place.store().await;
+        let scope = store.project().await;
+        queue(&store, scope, 0).await;
+        let slow = lease(&store, now()).await.unwrap();
+        let db = store.db.clone();
+        let (at_start, at_end) = commit!(store.db, |tx| {
+            let at_start = jobs::holds_lease(tx, &slow).await?;
+            let later = later(LEASE_MILLIS + 1);
+            commit!(db, |tx| jobs::requeue_expired(
+                tx,
+                id(),
+                &[],
+                later,
+                LeaseTime(later)
+            )
+            .await)?;
+            Ok::<_, Error>((at_start, jobs::keeps_lease(tx, &slow).await?))
+        })
+        .unwrap();
+        assert_eq!((at_start, at_end), (true, false));
+    });
+}
+
 /// Queues a job that is due after `millis` milliseconds.
 pub async fn queue(store: &Store, scope: ProjectScope, due: i64) -> JobId {
     let job = new(due);
