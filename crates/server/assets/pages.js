@@ -49,30 +49,50 @@
     if (changed.size > 0) event.preventDefault();
   });
 
-  // Parts that change while work is running are fetched again, each in its place.
+  // Parts that change while work is running are fetched again, each in its place: when the server says that something has
+  // changed, and every two seconds where it cannot.
+  let isFetching = false;
+  let isStale = false;
   const refresh = async () => {
-    if (!document.hidden && changed.size === 0) {
-      try {
-        const answer = await fetch(location.href, { headers: { accept: "text/html" } });
-        if (!answer.ok || answer.redirected) return;
-        const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-        for (const part of all("[data-live]")) {
-          const next = page.getElementById(part.id);
-          if (next && next.innerHTML !== part.innerHTML && !part.contains(document.activeElement)) part.replaceWith(next);
-        }
-        if (!page.body.hasAttribute("data-running")) {
-          document.body.removeAttribute("data-running");
-          // What ended changed more than its progress.
-          location.reload();
-          return;
-        }
-      } catch {
-        // The next turn tries again.
+    isStale = isFetching || changed.size > 0;
+    if (isStale || document.hidden) return;
+    isFetching = true;
+    try {
+      const answer = await fetch(location.href, { headers: { accept: "text/html" } });
+      if (!answer.ok || answer.redirected) return;
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      for (const part of all("[data-live]")) {
+        const next = page.getElementById(part.id);
+        if (next && next.innerHTML !== part.innerHTML && !part.contains(document.activeElement)) part.replaceWith(next);
       }
+      // What ended changed more than its progress.
+      if (!page.body.hasAttribute("data-running")) location.reload();
+    } catch {
+      isStale = true;
+    } finally {
+      isFetching = false;
+      if (isStale) setTimeout(refresh, 1000);
     }
-    setTimeout(refresh, 2000);
   };
-  if (document.body.hasAttribute("data-running")) setTimeout(refresh, 2000);
+  const running = document.body.dataset.running;
+  if (running) {
+    let source = null;
+    let poll = null;
+    const follow = () => {
+      source?.close();
+      clearInterval(poll);
+      // A page that is not seen takes none of the few connections that a browser has to a server.
+      if (document.hidden) return;
+      source = new EventSource(running);
+      source.addEventListener("changed", refresh);
+      source.addEventListener("error", () => {
+        if (source.readyState === EventSource.CLOSED) poll = setInterval(refresh, 2000);
+      });
+    };
+    document.addEventListener("visibilitychange", follow);
+    addEventListener("pagehide", () => source?.close());
+    follow();
+  }
 
   for (const button of all("button[data-copy]")) {
     button.hidden = false;

@@ -44,6 +44,8 @@ pub struct App {
     pub turns: Arc<Semaphore>,
     /// Places by credential.
     pub concurrency: Concurrency<CredentialId>,
+    /// Pages that follow the work of their project, by session.
+    pub followers: Concurrency<CredentialId>,
     /// Bodies on their way in.
     pub intake: Intake,
     /// Connections at all doors.
@@ -89,6 +91,7 @@ impl App {
             gate: Gate::new(engine.clone()),
             turns: Arc::new(Semaphore::new(settings.limits.concurrent)),
             concurrency: Concurrency::default(),
+            followers: Concurrency::default(),
             intake: Intake::new(&settings.limits),
             connections: Arc::new(Connections::new(
                 settings.limits.connections,

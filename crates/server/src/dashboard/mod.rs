@@ -21,6 +21,7 @@ mod invitations;
 mod issues;
 mod keywords;
 mod lines;
+mod live;
 mod members;
 mod overview;
 pub(crate) mod page;
@@ -90,6 +91,7 @@ pub(crate) fn routes(app: &App) -> Router<Arc<App>> {
         .merge(integrations::routes())
         .merge(issues::routes())
         .merge(keywords::routes())
+        .merge(live::routes())
         .merge(posts::routes())
         .merge(calendar::routes())
         .merge(pages::routes())

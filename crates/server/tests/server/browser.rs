@@ -34,6 +34,15 @@ impl<'a> Browser<'a> {
         format!("http://{}", self.bench.server.addresses.api)
     }
 
+    /// Asks for an address and returns the answer as it comes.
+    pub async fn stream(&self, path: &str) -> reqwest::Response {
+        let mut request = self.bench.http.get(format!("{}{path}", self.root()));
+        if let Some(cookie) = &*self.cookie.borrow() {
+            request = request.header("cookie", format!("__Host-session={cookie}"));
+        }
+        request.send().await.unwrap()
+    }
+
     async fn once(&self, method: http::Method, path: &str, form: Option<&[(&str, &str)]>) -> Page {
         let mut request = self.bench.http.request(method, format!("{}{path}", self.root()));
         if let Some(cookie) = &*self.cookie.borrow() {

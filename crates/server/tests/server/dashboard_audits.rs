@@ -21,6 +21,7 @@ on_both!(
     a_form_of_a_session_that_ended_is_not_lost,
     forms_that_start_work_have_its_limit,
     everything_that_is_marked_is_rechecked_at_once,
+    progress_comes_as_it_happens,
 );
 
 /// Signs somebody in.
@@ -395,4 +396,30 @@ async fn everything_that_is_marked_is_rechecked_at_once(database: &str) {
     assert_eq!(found["state"], "resolved");
     let again = submit(&ann, &page, &rechecks, &[]).await;
     assert_eq!(again.status, 200, "sent twice, started once");
+}
+
+async fn next_change(stream: &mut reqwest::Response) {
+    let mut text = String::new();
+    while !text.contains("event: changed\n") {
+        text += std::str::from_utf8(&stream.chunk().await.unwrap().unwrap()).unwrap();
+    }
+}
+
+async fn progress_comes_as_it_happens(database: &str) {
+    let (bench, _) = bench(database).await;
+    let viewer = signed_in(&bench, "viewer@example.com", Role::Viewer).await;
+    let live = address(&bench, "/live");
+    let mut stream = viewer.stream(&live).await;
+    assert_eq!(stream.headers()["content-type"], "text/event-stream");
+    next_change(&mut stream).await;
+    bench.post("P/audits", json!({})).await;
+    next_change(&mut stream).await;
+    let others: Vec<_> = futures_util::future::join_all((1..8).map(|_| viewer.stream(&live))).await;
+    assert!(others.iter().all(|other| other.status() == 200));
+    assert_eq!(viewer.stream(&live).await.status(), 429);
+    drop((stream, others));
+    let foreign = "/projects/01936f31-5f0b-7a01-9d3c-6f5e4d3c2b1a/live";
+    assert_eq!(viewer.stream(foreign).await.status(), 404);
+    let nobody = Browser::new(&bench).stream(&live).await;
+    assert_eq!(nobody.status(), 303);
 }
