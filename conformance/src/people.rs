@@ -99,6 +99,12 @@ const PARTS: [Part; 10] = [
         starts_bare: true,
     },
     Part {
+        name: "dashboard-acts",
+        file: "dashboard_acts.mjs",
+        text: include_str!("people/dashboard_acts.mjs"),
+        starts_bare: true,
+    },
+    Part {
         name: "browser",
         file: "browser.mjs",
         text: include_str!("people/browser.mjs"),
@@ -110,7 +116,7 @@ const PARTS: [Part; 10] = [
 #[derive(Args, Clone, Debug)]
 pub(crate) struct PeopleOptions {
     /// Only these: mcp-sdk, mcp-sdk-python, mcp-visibility, connection, oauth4webapi, openid-client, authlib, conformance, dashboard,
-    /// browser
+    /// dashboard-acts, browser
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
     /// This searchwright, instead of building one

@@ -138,7 +138,7 @@ async fn show_list(visit: &Visit, wrong: Option<(StatusCode, String)>, sent: Sen
     let is_running = listed.data.iter().any(|audit| audit.status.is_active());
     let (status, wrong) = wrong.map_or((StatusCode::OK, None), |(status, text)| (status, Some(text)));
     let view = AuditsView {
-        frame: visit.frame("Audits", Section::Audits).live(is_running),
+        frame: visit.frame("Audits", Section::Audits).live_with_text(is_running),
         chart: health_chart(visit, &listed.data),
         schedule_next: schedule
             .and_then(|schedule| schedule.next_at)

@@ -117,8 +117,10 @@ pub(crate) struct ProjectFrame {
     pub section: Section,
     /// Message about what was just done.
     pub message: Option<String>,
-    /// Seconds after which a browser without scripts loads the page again, while something is running.
-    pub refresh_seconds: Option<u8>,
+    /// Whether work is running that changes the page.
+    pub is_running: bool,
+    /// Whether a browser without scripts loads the page again by itself meanwhile: not where text may be typed.
+    pub reloads: bool,
 }
 
 impl ProjectFrame {
@@ -127,10 +129,17 @@ impl ProjectFrame {
         NAVIGATION
     }
 
-    /// Loads the page again while something is running.
+    /// Follows work that is running. Without scripts, the page loads again by itself.
     #[must_use]
     pub fn live(mut self, is_running: bool) -> Self {
-        self.refresh_seconds = is_running.then_some(3);
+        (self.is_running, self.reloads) = (is_running, is_running);
+        self
+    }
+
+    /// Follows work that is running, on a page where text is typed. Without scripts, a link loads it again.
+    #[must_use]
+    pub fn live_with_text(mut self, is_running: bool) -> Self {
+        self.is_running = is_running;
         self
     }
 }

@@ -121,8 +121,17 @@ async fn list(visit: Visit) -> PageResult {
             show::category(code),
         ));
     }
+    let has_any = |state: OccurrenceState| {
+        let mut counts = listed
+            .data
+            .iter()
+            .filter_map(|issue| issue.counts.get(state.as_str()));
+        counts.any(|count| *count > 0)
+    };
     let view = IssuesView {
-        frame: visit.frame("Issues", Section::Issues),
+        frame: visit
+            .frame("Issues", Section::Issues)
+            .live(has_any(OccurrenceState::RecheckPending)),
         statuses: vec![
             FilterLink::new(&visit, "status", None, "To do"),
             FilterLink::new(&visit, "status", Some("inactive"), "Resolved or ignored"),
@@ -135,11 +144,7 @@ async fn list(visit: Visit) -> PageResult {
             .map(|at| visit.time(&at)),
         audits: visit.address("/audits"),
         paging: Paging::new(&visit, listed.next_cursor.as_deref()),
-        has_claims: visit.may(Scope::AuditsWrite)
-            && listed.data.iter().any(|issue| {
-                let done = issue.counts.get(OccurrenceState::Done.as_str());
-                done.is_some_and(|count| *count > 0)
-            }),
+        has_claims: visit.may(Scope::AuditsWrite) && has_any(OccurrenceState::Done),
         rows: listed
             .data
             .into_iter()
@@ -329,7 +334,7 @@ async fn show_issue(
         .as_ref()
         .is_some_and(|recheck| matches!(recheck.status, RecheckStatus::Queued | RecheckStatus::Running));
     let view = IssueView {
-        frame: visit.frame("Issue", Section::Issues).live(is_active),
+        frame: visit.frame("Issue", Section::Issues).live_with_text(is_active),
         states: state_filters(visit, &issue.counts),
         state,
         issues: visit.address("/issues"),

@@ -332,7 +332,8 @@ impl Visit {
             once: self.app().engine.clock.id::<Uuid>().to_string(),
             section,
             message,
-            refresh_seconds: None,
+            is_running: false,
+            reloads: false,
         }
     }
 }

@@ -201,7 +201,9 @@ async fn show_list(visit: &Visit, wrong: Option<(StatusCode, String)>, title: Op
     }
     let (code, wrong) = wrong.map_or((StatusCode::OK, None), |(status, text)| (status, Some(text)));
     let view = PostsView {
-        frame: visit.frame("Posts", Section::Posts),
+        frame: visit
+            .frame("Posts", Section::Posts)
+            .live_with_text(listed.data.iter().any(|post| !post.status.is_editable())),
         statuses,
         status: status.map(PostStatus::as_str),
         every_keyword: visit.with_parameter("keyword", None),
