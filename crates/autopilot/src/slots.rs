@@ -172,6 +172,22 @@ pub fn local_minute(at: Instant, zone: &str) -> String {
     at.to_zoned(zone).strftime("%-d %b %Y, %H:%M").to_string()
 }
 
+/// Returns the name of a time zone as its database writes it; `None` if it knows no such zone.
+pub fn zone_name(name: &str) -> Option<String> {
+    let zone = TimeZone::get(name).ok().filter(|zone| !zone.is_unknown())?;
+    zone.iana_name().map(str::to_owned)
+}
+
+/// Returns the names of the time zones that are known, in alphabetical order.
+pub fn zone_names() -> Vec<String> {
+    let names = jiff::tz::db().available();
+    let mut names: Vec<String> = names.map(|name| name.to_string()).collect();
+    names.retain(|name| name.contains('/') && zone_name(name).is_some());
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
 /// Returns the day of a time in a time zone, such as `2026-11-28`.
 pub fn local_day(at: Instant, zone: &str) -> String {
     let zone = TimeZone::get(zone).unwrap_or(TimeZone::UTC);

@@ -12,6 +12,7 @@ pub mod operator_clients;
 pub mod passkeys;
 pub mod password_reset;
 pub mod passwords;
+pub mod projects;
 pub mod second_factor;
 pub mod sessions;
 pub mod setup;

@@ -59,6 +59,9 @@ pub(crate) fn message(code: &str, count: u64) -> Option<String> {
         },
         "webhook-replayed" => "The delivery is sent again.".to_owned(),
         "webhook-tested" => "A test is on its way. Its delivery is in the list.".to_owned(),
+        "zone-saved" => {
+            "Saved. Schedules without a time zone of their own keep their hour, in the new zone.".to_owned()
+        }
         "saved" => "Saved.".to_owned(),
         "deleted" => rows("Deleted.", "# were deleted."),
         "keywords-deleted" => rows("One keyword was deleted.", "# keywords were deleted."),
