@@ -17,6 +17,7 @@ pub mod second_factor;
 pub mod sessions;
 pub mod setup;
 mod throttle;
+pub mod vendors;
 
 use std::{
     ops::Deref,

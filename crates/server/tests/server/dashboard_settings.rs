@@ -150,6 +150,7 @@ async fn privileged_pages_need_a_recent_sign_in_and_a_role(database: &str) {
     for (rest, field, value) in [
         ("/settings/keys", "name", "mine"),
         ("/settings/autonomy", "action", "publish"),
+        ("/settings/providers", "action", "budget"),
     ] {
         let path = address(&bench, rest);
         let fresh = ann.open(&path).await;
@@ -173,10 +174,15 @@ async fn privileged_pages_need_a_recent_sign_in_and_a_role(database: &str) {
         );
         assert!(!late.text.contains("<form method=\"post\""), "{rest}");
         let sent = submit(&ann, &fresh, &path, &[(field, value), ("days", "7")]).await;
+        assert_eq!(sent.status, 403, "{rest}");
         assert!(
             sent.text.contains("Confirm that it is you"),
             "{rest}: {}",
             sent.text
+        );
+        assert_eq!(
+            (sent.field(field).as_str(), sent.field("days").as_str()),
+            (value, "7")
         );
         bench.clock.advance(-15 * 60_000);
     }

@@ -1,5 +1,6 @@
 //! `/projects/{id}/settings`: what can be set for a project, and its facts.
 
+mod accounts;
 mod autonomy;
 mod checks;
 mod keys;
