@@ -43,6 +43,11 @@ pub(crate) fn message(code: &str, count: u64) -> Option<String> {
         "prompt-added" => "The prompt was added. Track it, or copy an answer by hand.".to_owned(),
         "prompt-paused" => "The prompt is paused. Its answers are kept.".to_owned(),
         "prompt-resumed" => "The prompt is tracked again.".to_owned(),
+        "prompts-paused" => rows(
+            "The prompt is paused. Its answers are kept.",
+            "# prompts are paused. Their answers are kept.",
+        ),
+        "prompts-resumed" => rows("The prompt is tracked again.", "# prompts are tracked again."),
         "prompts-added" => rows("One prompt was added.", "# prompts were added."),
         "report-imported" => rows("One row was read.", "# rows were read."),
         "run-running" => "An equal run was started a moment ago. Here it is.".to_owned(),
