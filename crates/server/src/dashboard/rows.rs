@@ -2,7 +2,7 @@
 
 use searchwright_engine::{Failure, failure::fault};
 
-/// What came of the rows so far. What was changed before a refusal stays.
+/// Outcome of the rows so far. What was changed before a refusal stays.
 #[derive(Debug, Default)]
 pub(crate) struct RowChanges {
     rows: u64,

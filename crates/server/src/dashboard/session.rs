@@ -281,7 +281,7 @@ struct Resend<'a> {
     /// Names of fields that held a secret, which is not kept: it has to be typed again.
     secrets: Vec<&'a str>,
     csrf: Option<String>,
-    /// Where the person signs in.
+    /// Address of the sign-in page.
     sign_in: String,
     why: NotCarriedOut,
 }

@@ -207,7 +207,7 @@ async fn a_refused_account_keeps_all_but_the_secret(database: &str) {
     for (fields, said) in [
         (
             vec![("set-baseUrl", "http://u:p@h/")],
-            "model is required for openai",
+            "Model is required for openai",
         ),
         (
             vec![("set-model", "<b>\u{202e}"), ("set-maxTokens", "many")],

@@ -28,7 +28,7 @@ pub(super) fn vendor_name(word: &str) -> &'static str {
     }
 }
 
-/// What an account with a vendor is for, and where its secret comes from.
+/// Purpose of an account with a vendor, and the source of its secret.
 const fn purpose(provider: Provider) -> &'static str {
     match provider {
         Provider::OpenAi => {
@@ -79,6 +79,12 @@ fn hint(name: &str) -> &'static str {
 
 /// Words of a name such as `baseUrl`.
 fn label(name: &str) -> String {
+    match name {
+        "baseUrl" => return "Address".to_owned(),
+        "tokenUrl" => return "Address for tokens".to_owned(),
+        "siteUrl" => return "Site".to_owned(),
+        _ => {}
+    }
     let mut text = String::new();
     for letter in name.chars() {
         if letter.is_ascii_uppercase() {

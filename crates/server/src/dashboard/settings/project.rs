@@ -55,7 +55,7 @@ struct SettingsView {
     base: String,
     /// The form; `None` for who may not change anything.
     fields: Option<SettingsFields>,
-    zones: Vec<String>,
+    zones: &'static [String],
     wrong: Option<String>,
 }
 
@@ -89,7 +89,7 @@ fn show_form(visit: &Visit, fields: SettingsFields, wrong: Option<(StatusCode, S
         facts,
         base: visit.address("/settings"),
         fields: may_manage.then_some(fields),
-        zones: if may_manage { zone_names() } else { Vec::new() },
+        zones: if may_manage { zone_names() } else { &[] },
         wrong,
     };
     Ok(page::respond(status, &view, Form::OwnWithScript))

@@ -65,7 +65,10 @@ fn of_spend(visit: &Visit, spend: &Spend) -> UsedRow {
     let used = spend.spent_micros_usd + spend.uncertain_micros_usd;
     let calls = u64::try_from(spend.uncertain_calls).unwrap_or_default();
     UsedRow {
-        name: show::plain(&spend.provider),
+        name: match Provider::parse(&spend.provider) {
+            Ok(provider) => vendor_name(provider.word()).to_owned(),
+            Err(_) => show::plain(&spend.provider),
+        },
         used: dollars(used),
         limit: spend.budget_micros_usd.map(dollars),
         bar: bar(used, spend.budget_micros_usd),

@@ -310,8 +310,6 @@ fn citation_days(trend: &[TrendDay]) -> Vec<CitationDay> {
 
 /// The shares of own and of competitors' pages over the period, with one scale.
 fn share_charts(days: &[CitationDay]) -> Vec<(&'static str, LineChart)> {
-    let lines: [(&'static str, fn(&CitationDay) -> u64); 2] =
-        [("Yours", |day| day.owned), ("Competitors", |day| day.competitor)];
     let shares = |of: fn(&CitationDay) -> u64| {
         // A day without an answer is a gap, though the days before it have some.
         let points = days.iter().map(|day| Point {
@@ -321,7 +319,10 @@ fn share_charts(days: &[CitationDay]) -> Vec<(&'static str, LineChart)> {
         });
         points.collect::<Vec<_>>()
     };
-    let lines = lines.map(|(name, of)| (name, shares(of)));
+    let lines = [
+        ("Yours", shares(|day| day.owned)),
+        ("Competitors", shares(|day| day.competitor)),
+    ];
     let values = lines.iter().flat_map(|(_, points)| points);
     let values: Vec<f64> = values.filter_map(|point| point.value).collect();
     if values.is_empty() {
