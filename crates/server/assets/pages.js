@@ -1,5 +1,5 @@
 // Pages work without this script. It adds: selecting ranges of rows, a warning before changes are lost, progress without
-// loading the page again, copying, and keys.
+// loading the page again, choosing a file for a text, copying, and keys.
 "use strict";
 {
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
@@ -79,6 +79,30 @@
     button.addEventListener("click", async () => {
       await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
       button.textContent = "Copied";
+    });
+  }
+
+  // The text of a file that is chosen goes into its field. Bytes in another encoding go as they are: the server knows
+  // more of them.
+  for (const place of all("[data-file]")) {
+    place.hidden = false;
+    const chosen = place.querySelector("input[type=file]");
+    chosen.addEventListener("change", async () => {
+      const [file] = chosen.files;
+      if (!file) return;
+      const field = document.getElementById(place.dataset.file);
+      const bytes = await file.arrayBuffer();
+      const [first, second] = new Uint8Array(bytes);
+      // Keyword Planner writes UTF-16, with its mark.
+      const encoding = first === 0xff && second === 0xfe ? "utf-16le" : "utf-8";
+      try {
+        field.value = new TextDecoder(encoding, { fatal: true }).decode(bytes);
+      } catch {
+        const reader = new FileReader();
+        reader.addEventListener("load", () => (field.value = reader.result));
+        reader.readAsDataURL(file);
+      }
+      changed.add(field.form);
     });
   }
 
