@@ -1,5 +1,5 @@
 // Pages work without this script. It adds: selecting ranges of rows, a warning before changes are lost, progress without
-// loading the page again, choosing a file for a text, copying, and keys.
+// loading the page again, choosing a file for a text, dragging posts to another day, copying, and keys.
 "use strict";
 {
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
@@ -104,6 +104,46 @@
       }
       changed.add(field.form);
     });
+  }
+
+  // A post of the calendar is dragged to another day, and keeps its time. What it comes to is sent as by hand.
+  const mover = document.querySelector("form[data-move]");
+  if (mover) {
+    let dragged = null;
+    const mark = (cell) => {
+      for (const other of all("td.over")) other.classList.remove("over");
+      cell?.classList.add("over");
+    };
+    const target = (event) => dragged && event.target.closest?.("td[data-day]");
+    for (const post of all("[data-row]")) post.draggable = true;
+    document.addEventListener("dragstart", (event) => {
+      dragged = event.target.closest?.("[data-row]");
+      if (dragged) event.dataTransfer.setData("text/plain", dragged.textContent.trim());
+    });
+    document.addEventListener("dragover", (event) => {
+      const cell = target(event);
+      if (cell) event.preventDefault();
+      mark(cell);
+    });
+    document.addEventListener("dragend", () => {
+      mark(null);
+      dragged = null;
+    });
+    document.addEventListener("drop", (event) => {
+      const cell = target(event);
+      if (!cell) return;
+      event.preventDefault();
+      if (cell.contains(dragged)) return;
+      const { row, time, action } = dragged.dataset;
+      for (const [name, value] of Object.entries({ row, time, action, day: cell.dataset.day })) {
+        mover.elements[name].value = value;
+      }
+      mover.requestSubmit();
+    });
+    // The post that was moved has the focus where it is now.
+    const place = location.hash.startsWith("#post-") && document.getElementById(location.hash.slice(1));
+    // After the browser has gone to that place itself.
+    if (place) addEventListener("load", () => setTimeout(() => place.querySelector("a")?.focus()));
   }
 
   // Keys: "/" goes to the search field, "?" shows the keys, "g" and a letter goes to a section.

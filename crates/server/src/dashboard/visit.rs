@@ -516,8 +516,11 @@ impl SentForm {
 
     /// Answers with the page that says that something was done.
     pub fn done(&self, address: &str, code: &str, count: u64) -> Response<Body> {
+        // What the page is about to show stands behind `#`.
+        let (address, place) = address.split_once('#').unwrap_or((address, ""));
         let sign = if address.contains('?') { '&' } else { '?' };
-        page::see_other(&format!("{address}{sign}done={code}&n={count}"))
+        let hash = if place.is_empty() { "" } else { "#" };
+        page::see_other(&format!("{address}{sign}done={code}&n={count}{hash}{place}"))
     }
 }
 
