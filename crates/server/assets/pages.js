@@ -44,6 +44,9 @@
     event.target.dataset.sent = "1";
     setTimeout(() => delete event.target.dataset.sent, 10_000);
   });
+  // A text that was refused is on the page again, and nowhere else.
+  const editor = document.querySelector("form[data-save]");
+  if (editor && document.querySelector("main .wrong")) changed.add(editor);
   addEventListener("pageshow", () => all("form").forEach((form) => delete form.dataset.sent));
   addEventListener("beforeunload", (event) => {
     if (changed.size > 0) event.preventDefault();
@@ -144,6 +147,27 @@
     const place = location.hash.startsWith("#post-") && document.getElementById(location.hash.slice(1));
     // After the browser has gone to that place itself.
     if (place) addEventListener("load", () => setTimeout(() => place.querySelector("a")?.focus()));
+  }
+
+  // Ctrl and S saves the text of a post, and goes on where the cursor was.
+  const text = editor?.querySelector("textarea[name=content]");
+  if (text) {
+    const place = `place of ${location.pathname}`;
+    const kept = JSON.parse(sessionStorage.getItem(place));
+    sessionStorage.removeItem(place);
+    if (kept) {
+      text.focus({ preventScroll: true });
+      text.setSelectionRange(kept.start, kept.end);
+      text.scrollTop = kept.inside;
+      scrollTo(0, kept.page);
+    }
+    document.addEventListener("keydown", (event) => {
+      if (!(event.ctrlKey || event.metaKey) || event.altKey || event.key.toLowerCase() !== "s") return;
+      event.preventDefault();
+      const at = { start: text.selectionStart, end: text.selectionEnd, inside: text.scrollTop, page: scrollY };
+      if (document.activeElement === text) sessionStorage.setItem(place, JSON.stringify(at));
+      editor.requestSubmit(editor.querySelector("button.primary"));
+    });
   }
 
   // Keys: "/" goes to the search field, "?" shows the keys, "g" and a letter goes to a section.
