@@ -3,7 +3,7 @@
 //! A slot is known by its local date, so that no date has two, whatever happens to the clock or the zone. Distances are
 //! counted in calendar days, never in multiples of 24 hours.
 
-use std::ops::Range;
+use std::{ops::Range, sync::LazyLock};
 
 use jiff::{
     Span, Timestamp,
@@ -170,6 +170,30 @@ pub fn local_minute(at: Instant, zone: &str) -> String {
     let zone = TimeZone::get(zone).unwrap_or(TimeZone::UTC);
     let at = Timestamp::from_millisecond(at.millis()).unwrap_or(Timestamp::UNIX_EPOCH);
     at.to_zoned(zone).strftime("%-d %b %Y, %H:%M").to_string()
+}
+
+/// Returns the name of a time zone as its database writes it; `None` if it knows no such zone.
+pub fn zone_name(name: &str) -> Option<String> {
+    let zone = TimeZone::get(name).ok().filter(|zone| !zone.is_unknown())?;
+    zone.iana_name().map(str::to_owned)
+}
+
+/// Returns the names of the time zones that are known, in alphabetical order. They are read once.
+pub fn zone_names() -> &'static [String] {
+    static NAMES: LazyLock<Vec<String>> = LazyLock::new(|| {
+        let names = jiff::tz::db().available();
+        let mut names: Vec<String> = names.map(|name| name.to_string()).collect();
+        // Old names without a region, and copies in other forms, are left out.
+        let is_usual = |name: &str| {
+            let is_copy = name.starts_with("posix/") || name.starts_with("right/");
+            name.contains('/') && !is_copy && zone_name(name).is_some()
+        };
+        names.retain(|name| is_usual(name));
+        names.sort_unstable();
+        names.dedup();
+        names
+    });
+    &NAMES
 }
 
 /// Returns the day of a time in a time zone, such as `2026-11-28`.

@@ -155,6 +155,7 @@ macro_rules! operations {
             opportunities::ListOpportunities => "visibility.opportunities" GET "/projects/{projectId}/visibility/opportunities" -> $crate::List<opportunities::Opportunity>, VisibilityRead, Read, Local, [InvalidCursor];
             prompts::ListPrompts => "prompts.list" GET "/projects/{projectId}/visibility/prompts" -> $crate::List<prompts::Prompt>, VisibilityRead, Read, Local, [InvalidCursor];
             prompts::CreatePrompt => "prompts.create" POST "/projects/{projectId}/visibility/prompts" -> prompts::Prompt, VisibilityWrite, Create, Local, [AlreadyExists, InvalidState];
+            prompts::GetPrompt => "prompts.get" GET "/projects/{projectId}/visibility/prompts/{promptId}" -> prompts::Prompt, VisibilityRead, Read, Local, [NotFound];
             prompts::UpdatePrompt => "prompts.update" PATCH "/projects/{projectId}/visibility/prompts/{promptId}" -> prompts::Prompt, VisibilityWrite, Change, Local, [NotFound, AlreadyExists, InvalidState, PreconditionFailed];
             answers::ListAnswers => "prompts.answers" GET "/projects/{projectId}/visibility/prompts/{promptId}/answers" -> $crate::List<answers::EngineAnswer>, VisibilityRead, Read, Local, [InvalidCursor, NotFound];
             answers::ImportAnswers => "prompts.copy" POST "/projects/{projectId}/visibility/prompts/{promptId}/answers" -> answers::ImportedAnswers, VisibilityWrite, Create, Local, [NotFound, InvalidState, TooManyItems];

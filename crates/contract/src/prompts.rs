@@ -85,6 +85,16 @@ operation! {
 }
 
 operation! {
+    /// Returns one prompt with its latest answers and its rates of the last 28 days.
+    GetPrompt {
+        project;
+        /// Id of the prompt.
+        #[schemars(example = &"01936f34-0d5e-7a52-8c11-2b6f5a1c2b4c")]
+        prompt_id: String,
+    }
+}
+
+operation! {
     /// Changes the tags, the intent, the engines or the status of a prompt.
     ///
     /// The text never changes, because its figures over time would then be of two questions: archive the prompt and add

@@ -256,8 +256,22 @@ pub struct TrendDay {
     pub pooled_mention_rate: Option<Rate>,
     /// Citation rate of those days.
     pub pooled_citation_rate: Option<Rate>,
+    /// Citations in the answers of the day, by the owner of the cited page.
+    pub citations: DayCitations,
     /// Whether other prompts are asked than the day before.
     pub basket_changed: bool,
+}
+
+/// Citations of a day by the owner of the cited page.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DayCitations {
+    /// Pages of the own brand.
+    pub owned: u64,
+    /// Pages of competitors.
+    pub competitor: u64,
+    /// Pages of others.
+    pub third_party: u64,
 }
 
 /// A tracked brand.

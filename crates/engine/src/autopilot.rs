@@ -22,7 +22,7 @@ use searchwright_autopilot::{
 };
 pub use searchwright_autopilot::{
     months::{CalendarDay, CalendarMonth},
-    slots::{from_local, local_clock, local_day, local_minute, local_time},
+    slots::{from_local, local_clock, local_day, local_minute, local_time, zone_name, zone_names},
 };
 use searchwright_contract::{
     Instant,

@@ -20,6 +20,12 @@ pub(crate) struct Own {
     pub(crate) language: String,
 }
 
+/// Returns a language tag of BCP 47 as it is stored; `None` if it is none.
+pub fn language_tag(text: &str) -> Option<String> {
+    let language = LanguageIdentifier::try_from_str(text).ok()?;
+    (!language.language.is_unknown()).then(|| language.to_string())
+}
+
 /// A unique key: no two items of a resource may share it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Key {
@@ -138,9 +144,9 @@ impl<'a> Check<'a> {
 
     pub(crate) fn language(&mut self, member: &str, tag: &mut Option<String>) {
         let Some(text) = tag else { return };
-        match LanguageIdentifier::try_from_str(text) {
-            Ok(language) if !language.language.is_unknown() => *text = language.to_string(),
-            _ => self.fault(member, "not_a_language", "is not a language tag of BCP 47"),
+        match language_tag(text) {
+            Some(known) => *text = known,
+            None => self.fault(member, "not_a_language", "is not a language tag of BCP 47"),
         }
     }
 }

@@ -36,6 +36,7 @@ use searchwright_outbound::AllowOutbound;
 use searchwright_store::{Db, access::ProjectAccess, seal::Keyring};
 use tokio::sync::Notify;
 
+pub use brand::language_tag;
 pub use call::{Call, Credential};
 pub use connect::{ConnectPage, Connected};
 pub use endpoint::{Endpoint, Invocation, Reply};

@@ -12,10 +12,12 @@ pub mod operator_clients;
 pub mod passkeys;
 pub mod password_reset;
 pub mod passwords;
+pub mod projects;
 pub mod second_factor;
 pub mod sessions;
 pub mod setup;
 mod throttle;
+pub mod vendors;
 
 use std::{
     ops::Deref,

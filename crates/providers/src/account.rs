@@ -162,6 +162,16 @@ impl Provider {
         })
     }
 
+    /// Names of the settings it knows.
+    pub const fn known_settings(self) -> &'static [&'static str] {
+        self.settings().0
+    }
+
+    /// Names of the settings it cannot do without.
+    pub const fn needed_settings(self) -> &'static [&'static str] {
+        self.settings().1
+    }
+
     /// The settings it knows, and those it cannot do without.
     const fn settings(self) -> (&'static [&'static str], &'static [&'static str]) {
         match self {
@@ -178,7 +188,7 @@ impl Provider {
     }
 
     /// Members of a secret that is a JSON object.
-    pub(super) const fn members(self) -> &'static [&'static str] {
+    pub const fn members(self) -> &'static [&'static str] {
         match self {
             Self::GoogleAds => &["clientId", "clientSecret", "refreshToken", "developerToken"],
             Self::SearchConsole => &["clientId", "clientSecret", "refreshToken"],

@@ -17,6 +17,8 @@ mod responses;
 mod tariff;
 mod xai;
 
+pub(super) use xai::ADDRESS as XAI_ADDRESS;
+
 use std::{fmt, time::Duration};
 
 use async_trait::async_trait;

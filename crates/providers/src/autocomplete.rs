@@ -85,6 +85,15 @@ impl Autocomplete {
         }
     }
 
+    /// Asks for the suggestions of one word.
+    pub(super) async fn test(&self) -> Result<(), ProviderError> {
+        let market = Market {
+            language: "en".to_owned(),
+            country: String::new(),
+        };
+        self.suggestions("website", &market).await.map(drop)
+    }
+
     fn address(&self, seed: &str, market: &Market) -> String {
         let mut query = url::form_urlencoded::Serializer::new(String::new());
         query

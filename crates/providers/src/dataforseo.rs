@@ -8,7 +8,8 @@ use std::{collections::HashMap, fmt};
 
 use async_trait::async_trait;
 use base64::Engine as _;
-use http::{HeaderValue, header};
+use bytes::Bytes;
+use http::{HeaderValue, Method, header};
 use searchwright_contract::keywords::{Intent, KeywordSource};
 use searchwright_keywords::import::{Level, Month, Row, Trend};
 use searchwright_outbound::{Guarded, excerpt};
@@ -18,7 +19,7 @@ use serde_json::{Value, json};
 use super::{
     account::Account,
     error::{Partial, ProviderError, Why},
-    http::{Terms, error_message, fetch_json, post_json, secret_header},
+    http::{Terms, build_request, error_message, fetch_json, post_json, secret_header},
     keyword_data::{Found, KeywordData, Market, within},
 };
 use crate::Credentials;
@@ -59,6 +60,19 @@ impl DataForSeo {
             authorization: secret_header(&format!("Basic {coded}"))?,
             secret,
         })
+    }
+
+    /// Asks for the account itself, which is free.
+    pub(super) async fn test(&self) -> Result<(), ProviderError> {
+        let url = format!("{}/v3/appendix/user_data", self.base);
+        let mut request = build_request(Method::GET, &url, Bytes::new())?;
+        let authorization = self.authorization.clone();
+        request.headers_mut().insert(header::AUTHORIZATION, authorization);
+        let terms = Terms {
+            charges: false,
+            secrets: &[self.secret.expose_secret()],
+        };
+        judge(&fetch_json(&self.client, request, terms).await?, terms)
     }
 
     /// One task; its results and its price.

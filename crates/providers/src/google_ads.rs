@@ -77,7 +77,7 @@ impl GoogleAds {
         })
     }
 
-    async fn ask(&self, method: &str, body: &Value) -> Result<Value, ProviderError> {
+    pub(super) async fn ask(&self, method: &str, body: &Value) -> Result<Value, ProviderError> {
         self.google
             .ask(&format!("{}{method}", self.customer), &self.headers, body)
             .await

@@ -25,6 +25,7 @@ mod search_console;
 mod sse;
 #[cfg(test)]
 mod tests;
+mod trial;
 
 use std::{collections::BTreeMap, fmt};
 

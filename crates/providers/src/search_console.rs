@@ -58,6 +58,15 @@ impl SearchConsole {
     }
 }
 
+impl SearchConsole {
+    /// Asks for one row of the site.
+    pub(super) async fn test(&self) -> Result<(), ProviderError> {
+        let (first, last) = days(self.clock.now()).ok_or_else(|| ProviderError::refused(Why::Request))?;
+        let body = json!({ "startDate": first.to_string(), "endDate": last.to_string(), "rowLimit": 1 });
+        self.google.ask(&self.url, &[], &body).await.map(drop)
+    }
+}
+
 /// First and last day, both included.
 fn days(now: Instant) -> Option<(Date, Date)> {
     let today = jiff::Timestamp::from_millisecond(now.millis())

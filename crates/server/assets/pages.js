@@ -1,5 +1,5 @@
 // Pages work without this script. It adds: selecting ranges of rows, a warning before changes are lost, progress without
-// loading the page again, copying, and keys.
+// loading the page again, choosing a file for a text, dragging posts to another day, copying, and keys.
 "use strict";
 {
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
@@ -44,6 +44,9 @@
     event.target.dataset.sent = "1";
     setTimeout(() => delete event.target.dataset.sent, 10_000);
   });
+  // A text that was refused is on the page again, and nowhere else.
+  const editor = document.querySelector("form[data-save]");
+  if (editor && document.querySelector("main .wrong")) changed.add(editor);
   addEventListener("pageshow", () => all("form").forEach((form) => delete form.dataset.sent));
   addEventListener("beforeunload", (event) => {
     if (changed.size > 0) event.preventDefault();
@@ -99,6 +102,91 @@
     button.addEventListener("click", async () => {
       await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
       button.textContent = "Copied";
+    });
+  }
+
+  // The text of a file that is chosen goes into its field. Bytes in another encoding go as they are: the server knows
+  // more of them.
+  for (const place of all("[data-file]")) {
+    place.hidden = false;
+    const chosen = place.querySelector("input[type=file]");
+    chosen.addEventListener("change", async () => {
+      const [file] = chosen.files;
+      if (!file) return;
+      const field = document.getElementById(place.dataset.file);
+      const bytes = await file.arrayBuffer();
+      const [first, second] = new Uint8Array(bytes);
+      // Keyword Planner writes UTF-16, with its mark.
+      const encoding = first === 0xff && second === 0xfe ? "utf-16le" : "utf-8";
+      try {
+        field.value = new TextDecoder(encoding, { fatal: true }).decode(bytes);
+      } catch {
+        const reader = new FileReader();
+        reader.addEventListener("load", () => (field.value = reader.result));
+        reader.readAsDataURL(file);
+      }
+      changed.add(field.form);
+    });
+  }
+
+  // A post of the calendar is dragged to another day, and keeps its time. What it comes to is sent as by hand.
+  const mover = document.querySelector("form[data-move]");
+  if (mover) {
+    let dragged = null;
+    const mark = (cell) => {
+      for (const other of all("td.over")) other.classList.remove("over");
+      cell?.classList.add("over");
+    };
+    const target = (event) => dragged && event.target.closest?.("td[data-day]");
+    for (const post of all("[data-row]")) post.draggable = true;
+    document.addEventListener("dragstart", (event) => {
+      dragged = event.target.closest?.("[data-row]");
+      if (dragged) event.dataTransfer.setData("text/plain", dragged.textContent.trim());
+    });
+    document.addEventListener("dragover", (event) => {
+      const cell = target(event);
+      if (cell) event.preventDefault();
+      mark(cell);
+    });
+    document.addEventListener("dragend", () => {
+      mark(null);
+      dragged = null;
+    });
+    document.addEventListener("drop", (event) => {
+      const cell = target(event);
+      if (!cell) return;
+      event.preventDefault();
+      if (cell.contains(dragged)) return;
+      const { row, time, action } = dragged.dataset;
+      for (const [name, value] of Object.entries({ row, time, action, day: cell.dataset.day })) {
+        mover.elements[name].value = value;
+      }
+      mover.requestSubmit();
+    });
+    // The post that was moved has the focus where it is now.
+    const place = location.hash.startsWith("#post-") && document.getElementById(location.hash.slice(1));
+    // After the browser has gone to that place itself.
+    if (place) addEventListener("load", () => setTimeout(() => place.querySelector("a")?.focus()));
+  }
+
+  // Ctrl and S saves the text of a post, and goes on where the cursor was.
+  const text = editor?.querySelector("textarea[name=content]");
+  if (text) {
+    const place = `place of ${location.pathname}`;
+    const kept = JSON.parse(sessionStorage.getItem(place));
+    sessionStorage.removeItem(place);
+    if (kept) {
+      text.focus({ preventScroll: true });
+      text.setSelectionRange(kept.start, kept.end);
+      text.scrollTop = kept.inside;
+      scrollTo(0, kept.page);
+    }
+    document.addEventListener("keydown", (event) => {
+      if (!(event.ctrlKey || event.metaKey) || event.altKey || event.key.toLowerCase() !== "s") return;
+      event.preventDefault();
+      const at = { start: text.selectionStart, end: text.selectionEnd, inside: text.scrollTop, page: scrollY };
+      if (document.activeElement === text) sessionStorage.setItem(place, JSON.stringify(at));
+      editor.requestSubmit(editor.querySelector("button.primary"));
     });
   }
 

@@ -1,6 +1,7 @@
 //! Projects.
 
 use searchwright_contract::{
+    Instant,
     people::AgentAutonomy,
     projects::{Project, Setup},
 };
@@ -30,6 +31,41 @@ pub async fn get(tx: &mut Tx, scope: ProjectScope) -> Result<Project> {
         })
     })
     .await
+}
+
+/// Fields of a project that can be changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProjectFields {
+    /// Name.
+    pub name: String,
+    /// Main language of the content (BCP 47).
+    pub language: String,
+    /// Main market (ISO 3166-1 alpha-2 country code); all if `None`.
+    pub country: Option<String>,
+    /// Time zone (IANA name).
+    pub timezone: String,
+}
+
+/// Sets the fields of a project; `false` if it does not have this version.
+pub async fn update(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    version: i64,
+    fields: &ProjectFields,
+    now: Instant,
+) -> Result<bool> {
+    let changed = sql("UPDATE projects SET name = $3, language = $4, country = $5, timezone = $6, version = version + 1, updated_at = $7
+         WHERE id = $1 AND version = $2")
+    .bind(scope.project())
+    .bind(version)
+    .bind(&fields.name)
+    .bind(&fields.language)
+    .bind(fields.country.as_deref().unwrap_or_default())
+    .bind(&fields.timezone)
+    .bind(now)
+    .execute(tx)
+    .await?;
+    Ok(changed > 0)
 }
 
 /// Returns the number of changes of the names that are looked for in answers.

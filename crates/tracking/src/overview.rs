@@ -8,8 +8,8 @@ use searchwright_contract::{
     ids::PromptId,
     prompts::{PromptClass, PromptStatus, PromptWindow},
     visibility::{
-        CitedSource, GapCount, GapLabel, GetOverview, Grade, IntervalMethod, Kpi, KpiChange, Kpis, Overview,
-        OverviewPeriod, PromptSummary, Rate, TrackedBrand, TrendDay, Verdict,
+        CitedSource, DayCitations, GapCount, GapLabel, GetOverview, Grade, IntervalMethod, Kpi, KpiChange,
+        Kpis, Overview, OverviewPeriod, PromptSummary, Rate, TrackedBrand, TrendDay, Verdict,
     },
     wire_name,
 };
@@ -267,6 +267,11 @@ fn trend_day(row: figures::TrendRow) -> TrendDay {
         citation_rate: row.citation_rate,
         pooled_mention_rate: row.pooled_mention_rate.as_ref().map(contract_rate),
         pooled_citation_rate: row.pooled_citation_rate.as_ref().map(contract_rate),
+        citations: DayCitations {
+            owned: row.citations.owned,
+            competitor: row.citations.competitor,
+            third_party: row.citations.third_party,
+        },
         basket_changed: row.basket_changed,
     }
 }

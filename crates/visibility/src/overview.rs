@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::{
     figures::{Figure, Figures},
-    sources::CitedSource,
+    sources::{CitedSource, DayCitations},
     tables::{CompetitorRow, PromptGap, PromptSummary, TrendRow},
 };
 use self::{samples::Samples, sources::Sources};
@@ -208,7 +208,8 @@ pub fn compute(input: &OverviewInput<'_>) -> Result<Overview, DamagedCells> {
     let samples = &samples;
     let tables = || {
         let sources = sources.table(input, samples.total.citations);
-        (sources, tables::trend(input, samples))
+        let trend = tables::trend(input, samples, &sources.days);
+        (sources, trend)
     };
     let (kpis, branded, (sources, trend)) = std::thread::scope(|scope| {
         let beside = scope.spawn(tables);

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::KeywordStatus;
-use crate::{Answer, declare::operation, ids::KeywordId, jobs::Job, words::words};
+use crate::{Answer, Head, declare::operation, ids::KeywordId, jobs::Job, words::words};
 
 operation! {
     /// Imports keywords from a file: of Semrush, Ahrefs, Google Keyword Planner or Search Console, or a list of your own.
@@ -27,6 +27,9 @@ operation! {
         country: Option<String>,
         /// Status of added keywords; default `new`.
         status: Option<KeywordStatus>,
+        /// Whether to only tell what would come of each row: nothing is added or changed. At most 50 rows of each outcome
+        /// are listed.
+        dry_run: Option<bool>,
     }
 }
 
@@ -53,6 +56,9 @@ pub struct Imported {
     /// Detected format.
     #[schemars(example = &"semrush_keywords")]
     pub format: String,
+    /// Whether it was a dry run, so that nothing was stored.
+    #[serde(default)]
+    pub dry_run: bool,
     /// Rows read, without the header.
     pub rows: u64,
     /// Keywords added.
@@ -96,4 +102,13 @@ pub struct ImportedRow {
     pub detail: Option<String>,
 }
 
-impl Answer for Imported {}
+impl Answer for Imported {
+    const DRY_RUN: bool = true;
+
+    fn head(&self) -> Head {
+        Head {
+            is_dry_run: self.dry_run,
+            ..Head::default()
+        }
+    }
+}

@@ -109,7 +109,7 @@ fn check_budget(micros_usd: Option<i64>) -> Result<()> {
 
 pub(super) fn no_project(error: Error) -> Failure {
     match error {
-        Error::Dangling => Problem::not_found("project").into(),
+        Error::Dangling | Error::Missing => Problem::not_found("project").into(),
         other => other.into(),
     }
 }

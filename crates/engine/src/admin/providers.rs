@@ -2,16 +2,17 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use searchwright_contract::{Instant, Problem};
+use searchwright_contract::Instant;
 use searchwright_providers::Provider;
 use searchwright_store::{
-    Error, admin,
+    admin,
     providers::{self, Account, NewAccount},
     seal::Keyring,
 };
 use secrecy::{ExposeSecret as _, SecretString};
 use uuid::Uuid;
 
+use super::limits::no_project;
 use crate::{Engine, call::fault, failure::Result};
 
 /// An account as the operator sees it.
@@ -96,12 +97,5 @@ impl Engine {
             })
         });
         done.await
-    }
-}
-
-fn no_project(error: Error) -> crate::Failure {
-    match error {
-        Error::Missing => Problem::not_found("project").into(),
-        other => other.into(),
     }
 }

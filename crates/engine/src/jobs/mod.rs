@@ -206,7 +206,7 @@ impl Job {
 
     /// Queues it unless the same is queued already or the queue is full: for work that the next one does as well. The
     /// job that will do it, if one will.
-    pub(crate) async fn enqueue_once(
+    pub async fn enqueue_once(
         self,
         tx: &mut Tx,
         scope: ProjectScope,

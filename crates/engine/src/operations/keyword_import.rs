@@ -38,6 +38,8 @@ use crate::{
 const MAX_ROWS: usize = 100_000;
 /// Rows listed one by one in the answer, at most.
 const MAX_OUTCOMES: usize = 1_000;
+/// Rows of each outcome listed one by one in the answer of a dry run.
+const MAX_OF_OUTCOME: u64 = 50;
 /// Keywords looked up and written together.
 const KEYWORDS_PER_BATCH: usize = 1_000;
 
@@ -56,12 +58,12 @@ impl Handle<ImportKeywords> for Engine {
         let (access, operation) = (call.project()?, operation.clone());
         let language = operation.language.unwrap_or_else(|| access.language.clone());
         let country = country_code(operation.country, &access.country)?;
-        let file = operation.file;
+        let (file, is_dry_run) = (operation.file, operation.dry_run == Some(true));
         let reading = tokio::task::spawn_blocking(move || {
             let bytes = file_bytes(file).map_err(|e| fault("/file", e.code(), e.to_string()))?;
             let mut import =
                 Import::open(&*bytes).map_err(|e| fault("/file", "unknown_format", e.to_string()))?;
-            let mut told = Told::new(import.format().as_str());
+            let mut told = Told::new(import.format().as_str(), is_dry_run);
             let entries = entries(&mut import, &language, &country, &mut told)?;
             Ok::<_, Failure>((import.format().source(), entries, told))
         });
@@ -89,6 +91,9 @@ impl Handle<ImportKeywords> for Engine {
             return Err(defect("import", "no row was imported"));
         };
         let mut imported = file.imported.clone();
+        if imported.dry_run {
+            return Ok(imported);
+        }
         for language in file.changed_languages.iter().cloned() {
             let clusters = Job::ClusterKeywords { language };
             let job = clusters
@@ -171,7 +176,8 @@ async fn write(
                 source: origin.source,
             });
             told.changed_languages.insert(entry.text.0.clone());
-            told.row(entry.row.line, RowOutcome::Created, Some(id));
+            let id = (!told.imported.dry_run).then_some(id);
+            told.row(entry.row.line, RowOutcome::Created, id);
             continue;
         };
         let before = KeywordFacts::from_keyword(&existing);
@@ -183,6 +189,9 @@ async fn write(
             told.changed_languages.insert(entry.text.0.clone());
             told.row(entry.row.line, RowOutcome::Updated, Some(existing.id));
         }
+    }
+    if told.imported.dry_run {
+        return Ok(());
     }
     keywords::insert_new(tx, scope, new, origin.now).await?;
     keywords::update_facts(tx, scope, learnt, origin.now).await?;
@@ -212,10 +221,11 @@ struct Told {
 }
 
 impl Told {
-    fn new(format: &str) -> Self {
+    fn new(format: &str, dry_run: bool) -> Self {
         Self {
             imported: Imported {
                 format: format.to_owned(),
+                dry_run,
                 ..Imported::default()
             },
             changed_languages: BTreeSet::new(),
@@ -233,7 +243,8 @@ impl Told {
             RowOutcome::Failed => &mut self.imported.failed,
         };
         *count += 1;
-        if self.sound.len() < MAX_OUTCOMES {
+        let is_listed = !self.imported.dry_run || *count <= MAX_OF_OUTCOME;
+        if is_listed && self.sound.len() < MAX_OUTCOMES {
             self.sound.push(ImportedRow {
                 line,
                 outcome,
@@ -247,7 +258,8 @@ impl Told {
 
     fn failed(&mut self, broken: RowFault) {
         self.imported.failed += 1;
-        if self.broken.len() < MAX_OUTCOMES {
+        let is_listed = !self.imported.dry_run || self.imported.failed <= MAX_OF_OUTCOME;
+        if is_listed && self.broken.len() < MAX_OUTCOMES {
             self.broken.push(ImportedRow {
                 line: broken.line,
                 outcome: RowOutcome::Failed,

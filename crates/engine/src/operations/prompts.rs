@@ -4,7 +4,7 @@ use searchwright_contract::{
     Code, Instant, List, Problem, Scope,
     answers::Engine as AnswerEngine,
     ids::PromptId,
-    prompts::{CreatePrompt, ListPrompts, Prompt, PromptStatus, UpdatePrompt},
+    prompts::{CreatePrompt, GetPrompt, ListPrompts, Prompt, PromptStatus, UpdatePrompt},
 };
 use searchwright_keywords::normalize;
 use searchwright_store::{
@@ -18,7 +18,7 @@ use searchwright_tracking::{ProjectDays, TrackedBrands, overview};
 use super::{items::changed_meanwhile, keyword_arguments::country_code};
 use crate::{
     Engine,
-    call::{Call, Credential, fault, limit},
+    call::{Call, fault, limit},
     endpoint::Handle,
     failure::Result,
 };
@@ -69,30 +69,6 @@ pub(super) fn already_exists(existing: PromptId) -> Problem {
     Problem::new(Code::AlreadyExists, "the project already tracks this prompt")
         .hint("change the existing one, or name another place or persona")
         .with("existingId", existing.to_string())
-}
-
-impl Engine {
-    /// Returns a prompt with its figures, for a page of the project; `None` if the credential may read none of this id.
-    pub async fn prompt_for(
-        &self,
-        credential: &Credential,
-        project: &str,
-        id: &str,
-    ) -> Result<Option<Prompt>> {
-        let access = credential.find_project(self, project).await?;
-        let (Some(access), Ok(id)) = (access, PromptId::parse(id)) else {
-            return Ok(None);
-        };
-        let (scope, mut tx) = (access.scope(), self.db.read().await?);
-        let mut rows = match prompts::get(&mut tx, scope, id).await {
-            Ok(found) => [found],
-            Err(searchwright_store::Error::Missing) => return Ok(None),
-            Err(error) => return Err(error.into()),
-        };
-        with_windows(&mut tx, scope, self.clock.now(), &mut rows).await?;
-        let [prompt] = rows;
-        Ok(Some(prompt))
-    }
 }
 
 impl Handle<ListPrompts> for Engine {
@@ -147,6 +123,20 @@ impl Handle<CreatePrompt> for Engine {
         };
         let created = prompts::create(tx, scope, new, call.now).await?;
         Ok(with_actions(call, created.map_err(already_exists)?))
+    }
+}
+
+impl Handle<GetPrompt> for Engine {
+    async fn handle(call: &Call, tx: &mut Tx, operation: GetPrompt) -> Result<Prompt> {
+        let id: PromptId = call.child(RecordKind::Prompt, &operation.prompt_id)?;
+        let found = prompts::get(tx, call.scope()?, id).await;
+        let mut rows = [with_actions(
+            call,
+            call.or_missing(tx, RecordKind::Prompt, id, found).await?,
+        )];
+        with_windows(tx, call.scope()?, call.now, &mut rows).await?;
+        let [prompt] = rows;
+        Ok(prompt)
     }
 }
 

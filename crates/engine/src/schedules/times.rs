@@ -1,6 +1,7 @@
 //! Times of a schedule as callers set them: checked, and written into the stored ones.
 
-use jiff::{civil::Time, tz::TimeZone};
+use jiff::civil::Time;
+use searchwright_autopilot::slots::zone_name;
 use searchwright_contract::{Fault, Patch, autopilot::WeekdayInputs};
 use searchwright_store::schedules::ScheduleTimes;
 
@@ -43,11 +44,9 @@ impl TimesEdit {
         match self.timezone {
             Patch::Absent => {}
             Patch::Null => times.timezone = None,
-            Patch::Value(name) => match TimeZone::get(&name) {
-                Ok(zone) if zone.iana_name().is_some() && !zone.is_unknown() => {
-                    times.timezone = zone.iana_name().map(str::to_owned);
-                }
-                _ => fault(
+            Patch::Value(name) => match zone_name(&name) {
+                Some(zone) => times.timezone = Some(zone),
+                None => fault(
                     "/timezone".to_owned(),
                     "unknown_time_zone",
                     "is not the name of a time zone, such as Europe/Berlin",

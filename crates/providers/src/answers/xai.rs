@@ -21,7 +21,7 @@ use crate::{
 };
 
 const PROVIDER: &str = "xai";
-const ADDRESS: &str = "https://api.x.ai/v1";
+pub(crate) const ADDRESS: &str = "https://api.x.ai/v1";
 /// Most searches to be expected.
 const EXPECTED_SEARCHES: u32 = 8;
 /// Parts of a US dollar in which the price of an answer is given, in a millionth of one.

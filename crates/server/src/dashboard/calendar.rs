@@ -83,6 +83,11 @@ impl PlannedPost {
         }
     }
 
+    /// Button of the form that gives it another day and nothing else.
+    const fn action(&self) -> &'static str {
+        if self.is_scheduled { "move" } else { "plan" }
+    }
+
     /// Value of the hidden field that names it as it was seen.
     fn value(&self) -> String {
         format!("{} {}", self.id, self.version)
@@ -340,7 +345,8 @@ async fn carry_out(sent: &SentForm, typed: &TypedMove) -> Result<Response<Body>,
         _ => return Err(fault("", "invalid", "choose one of the buttons")),
     };
     sent.change_row(&operation, row).await?;
-    Ok(sent.done(&visit.here(), code, 1))
+    // The post keeps the focus where it is now.
+    Ok(sent.done(&format!("{}#post-{}", visit.here(), row.id), code, 1))
 }
 
 async fn move_post(sent: SentForm) -> PageResult {

@@ -27,6 +27,9 @@ pub(crate) fn message(code: &str, count: u64) -> Option<String> {
         ),
         "recheck-started" => "The recheck was started.".to_owned(),
         "recheck-running" => "A recheck was already running. Start another when it has ended.".to_owned(),
+        "account-removed" => "The account was removed, and its secret erased.".to_owned(),
+        "account-saved" => "The account was saved.".to_owned(),
+        "account-works" => "The provider knows the account.".to_owned(),
         "added" => "Added.".to_owned(),
         "answer-copied" => "The answer was stored, and counts at once.".to_owned(),
         "corrected" => "The correction counts at once. It can be withdrawn.".to_owned(),
@@ -40,6 +43,11 @@ pub(crate) fn message(code: &str, count: u64) -> Option<String> {
         "prompt-added" => "The prompt was added. Track it, or copy an answer by hand.".to_owned(),
         "prompt-paused" => "The prompt is paused. Its answers are kept.".to_owned(),
         "prompt-resumed" => "The prompt is tracked again.".to_owned(),
+        "prompts-paused" => rows(
+            "The prompt is paused. Its answers are kept.",
+            "# prompts are paused. Their answers are kept.",
+        ),
+        "prompts-resumed" => rows("The prompt is tracked again.", "# prompts are tracked again."),
         "prompts-added" => rows("One prompt was added.", "# prompts were added."),
         "report-imported" => rows("One row was read.", "# rows were read."),
         "run-running" => "An equal run was started a moment ago. Here it is.".to_owned(),
@@ -59,6 +67,9 @@ pub(crate) fn message(code: &str, count: u64) -> Option<String> {
         },
         "webhook-replayed" => "The delivery is sent again.".to_owned(),
         "webhook-tested" => "A test is on its way. Its delivery is in the list.".to_owned(),
+        "zone-saved" => {
+            "Saved. Schedules without a time zone of their own keep their hour, in the new zone.".to_owned()
+        }
         "saved" => "Saved.".to_owned(),
         "deleted" => rows("Deleted.", "# were deleted."),
         "keywords-deleted" => rows("One keyword was deleted.", "# keywords were deleted."),

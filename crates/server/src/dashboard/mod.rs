@@ -29,6 +29,7 @@ mod pages;
 mod password_reset;
 mod posts;
 mod projects;
+mod rows;
 pub(crate) mod session;
 mod settings;
 mod setup;

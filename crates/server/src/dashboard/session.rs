@@ -259,6 +259,17 @@ pub(crate) async fn receive_from_anyone(
 /// Characters of a field that the page which sends a form again shows.
 const MAX_SHOWN: usize = 500;
 
+/// Reason a form was not carried out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum NotCarriedOut {
+    /// Nobody is signed in.
+    SignedOut,
+    /// It has the token of another session.
+    OtherSession,
+    /// The last sign-in was too long ago for it.
+    NotRecent,
+}
+
 /// A form that was not carried out, to be sent again by the person who filled it in.
 #[derive(Template)]
 #[template(path = "resend.html")]
@@ -267,33 +278,58 @@ struct Resend<'a> {
     target: &'a str,
     fields: Vec<&'a (String, String)>,
     shown: Vec<(&'a str, String)>,
+    /// Names of fields that held a secret, which is not kept: it has to be typed again.
+    secrets: Vec<&'a str>,
     csrf: Option<String>,
+    /// Address of the sign-in page.
+    sign_in: String,
+    why: NotCarriedOut,
 }
 
-/// Answers a form of a page of a project that came without its session, or with that of another: with what was typed, so that
-/// it is not lost. `None` for a form that holds a secret.
-fn ask_again(target: &str, form: &FormData, visitor: Option<&Visitor>) -> Option<Response<Body>> {
-    let is_secret = |name: &str| ["password", "secret", "code", "token"].contains(&name);
-    if !target.starts_with("/projects/") || form.0.iter().any(|(name, _)| is_secret(name)) {
+/// Whether a field of a form holds a secret.
+fn is_secret(name: &str) -> bool {
+    ["password", "secret", "code", "token"].contains(&name) || name.starts_with("secret-")
+}
+
+/// Answers a form of a page of a project that was not carried out with what was typed, so that it is not lost. `None` for a
+/// form of another page.
+fn ask_again(
+    target: &str,
+    form: &FormData,
+    visitor: Option<&Visitor>,
+    why: NotCarriedOut,
+    sign_in: String,
+) -> Option<Response<Body>> {
+    if !target.starts_with("/projects/") {
         return None;
     }
-    let fields: Vec<&(String, String)> = form.0.iter().filter(|(name, _)| name != "csrf").collect();
-    let is_shown = |name: &str| !["once", "version", "row"].contains(&name);
+    let fields = form
+        .0
+        .iter()
+        .filter(|(name, _)| name != "csrf" && !is_secret(name));
+    let fields: Vec<&(String, String)> = fields.collect();
+    let is_shown = |name: &str| !["once", "version", "seen", "row"].contains(&name);
     let shown = fields
         .iter()
         .filter(|(name, value)| is_shown(name) && !value.trim().is_empty())
         .map(|(name, value)| (name.as_str(), show::cut(value, MAX_SHOWN)));
+    let secrets = form
+        .0
+        .iter()
+        .filter(|(name, value)| is_secret(name) && !value.is_empty());
     let view = Resend {
         layout: Layout::new("Send it again"),
         target,
         shown: shown.collect(),
+        secrets: secrets.map(|(name, _)| name.as_str()).collect(),
         csrf: visitor.map(Visitor::csrf),
+        sign_in,
         fields,
+        why,
     };
-    let status = if visitor.is_some() {
-        StatusCode::FORBIDDEN
-    } else {
-        StatusCode::UNAUTHORIZED
+    let status = match why {
+        NotCarriedOut::SignedOut => StatusCode::UNAUTHORIZED,
+        _ => StatusCode::FORBIDDEN,
     };
     Some(page::respond(status, &view, Form::Own))
 }
@@ -320,22 +356,28 @@ fn target(uri: &http::Uri) -> String {
 fn own_form(target: &str, form: &FormData, visitor: Option<Visitor>) -> Result<Visitor, Box<Response<Body>>> {
     let Some(visitor) = visitor else {
         return Err(Box::new(
-            ask_again(target, form, None).unwrap_or_else(|| to_sign_in("/account")),
+            ask_again(target, form, None, NotCarriedOut::SignedOut, "/login".to_owned())
+                .unwrap_or_else(|| to_sign_in("/account")),
         ));
     };
     let (sent, own) = (form.get("csrf"), visitor.csrf());
     if bool::from(sent.as_bytes().ct_eq(own.as_bytes())) {
         return Ok(visitor);
     }
-    Err(Box::new(ask_again(target, form, Some(&visitor)).unwrap_or_else(
-        || {
-            page::notice(
-                StatusCode::FORBIDDEN,
-                "This form was not accepted",
-                "It belongs to another session. Open the page again and send it from there.",
-            )
-        },
-    )))
+    let asked = ask_again(
+        target,
+        form,
+        Some(&visitor),
+        NotCarriedOut::OtherSession,
+        String::new(),
+    );
+    Err(Box::new(asked.unwrap_or_else(|| {
+        page::notice(
+            StatusCode::FORBIDDEN,
+            "This form was not accepted",
+            "It belongs to another session. Open the page again and send it from there.",
+        )
+    })))
 }
 
 /// Reads a form with a whole text of the person who is signed in. An error is the answer.
@@ -370,12 +412,14 @@ pub(crate) struct PrivilegedForm {
     pub caller: Caller,
 }
 
-/// Reads a form for a privileged action. Leads to the sign-in page, and back to `page`, if the last sign-in was too long ago.
+/// Reads a form for a privileged action. If the last sign-in was too long ago, a form of a project is kept until the person
+/// has signed in again; others lead to the sign-in page, and back to `page`.
 pub(crate) async fn receive_privileged(
     app: &App,
     request: Request<Body>,
     page: &str,
 ) -> Result<PrivilegedForm, Box<Response<Body>>> {
+    let target = target(request.uri());
     let (visitor, form, caller) = receive(app, request).await?;
     match app.people.recent(&visitor.session) {
         Some(by) => Ok(PrivilegedForm {
@@ -384,7 +428,16 @@ pub(crate) async fn receive_privileged(
             form,
             caller,
         }),
-        None => Err(Box::new(to_sign_in_again(page))),
+        None => Err(Box::new(
+            ask_again(
+                &target,
+                &form,
+                Some(&visitor),
+                NotCarriedOut::NotRecent,
+                sign_in_again(page),
+            )
+            .unwrap_or_else(|| to_sign_in_again(page)),
+        )),
     }
 }
 

@@ -14,7 +14,6 @@ use searchwright_contract::{
     Code, Instant, Operation, Problem, Scope,
     people::Role,
     projects::{GetProjectById, Project},
-    prompts::Prompt,
 };
 use searchwright_engine::{
     Credential, Failure, Invocation,
@@ -216,9 +215,18 @@ impl Visit {
 
     /// Returns the address of this page with one parameter changed or removed. The place in a list is given up.
     pub fn with_parameter(&self, name: &str, value: Option<&str>) -> String {
-        let mut query = self.query_without(&[name, "cursor", "done", "n"]);
-        if let Some(value) = value {
-            query.append_pair(name, value);
+        self.with_parameters(&[(name, value)])
+    }
+
+    /// Returns the address of this page with some parameters changed or removed. The place in a list is given up.
+    pub fn with_parameters(&self, parameters: &[(&str, Option<&str>)]) -> String {
+        let mut dropped = vec!["cursor", "done", "n"];
+        dropped.extend(parameters.iter().map(|(name, _)| *name));
+        let mut query = self.query_without(&dropped);
+        for (name, value) in parameters {
+            if let Some(value) = value {
+                query.append_pair(name, value);
+            }
         }
         self.address_with(&query.finish())
     }
@@ -279,14 +287,6 @@ impl Visit {
             Err(failure) if failure.0.code == Code::NotFound => Ok(None),
             Err(failure) => Err(failure),
         }
-    }
-
-    /// Returns a prompt; `None` if the project has none of this id. No operation of the table returns one alone.
-    pub async fn prompt(&self, id: &str) -> Result<Option<Prompt>, Failure> {
-        let engine = &self.guest.app.engine;
-        engine
-            .prompt_for(&self.guest.credential, &self.project_id(), id)
-            .await
     }
 
     /// A time in the time zone of the project, to the minute.
@@ -477,6 +477,12 @@ impl SentForm {
             .await
     }
 
+    /// Takes a unit of the limit of what starts work, for work that no operation of the table starts.
+    pub async fn take_run(&self) -> Result<(), Failure> {
+        let taken = operations::limit(&self.visit.guest.app, true, &self.visit.guest.credential).await;
+        taken.map(drop).map_err(|refusal| refusal.failure)
+    }
+
     /// Calls an operation that changes one of several rows, if it still has the version that the person saw, or any where
     /// there is none.
     pub async fn change_row<O: Operation>(
@@ -511,8 +517,11 @@ impl SentForm {
 
     /// Answers with the page that says that something was done.
     pub fn done(&self, address: &str, code: &str, count: u64) -> Response<Body> {
+        // What the page is about to show stands behind `#`.
+        let (address, place) = address.split_once('#').unwrap_or((address, ""));
         let sign = if address.contains('?') { '&' } else { '?' };
-        page::see_other(&format!("{address}{sign}done={code}&n={count}"))
+        let hash = if place.is_empty() { "" } else { "#" };
+        page::see_other(&format!("{address}{sign}done={code}&n={count}{hash}{place}"))
     }
 }
 

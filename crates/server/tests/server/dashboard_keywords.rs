@@ -1,7 +1,7 @@
 //! Pages of keywords: figures with their source, what a role may change, import row by row.
 
 use searchwright_contract::people::Role;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     browser::Page,
@@ -14,6 +14,7 @@ on_both!(
     keywords_are_added_changed_and_deleted,
     rows_that_somebody_changed_meanwhile_are_left_alone,
     an_import_tells_the_outcome_of_each_row,
+    an_import_is_looked_at_before_anything_is_stored,
     a_post_is_begun_at_a_keyword_once,
     viewers_of_keywords_change_nothing,
     text_of_keywords_is_never_markup,
@@ -184,6 +185,103 @@ async fn an_import_tells_the_outcome_of_each_row(database: &str) {
     assert!(told.text.contains("6\u{202f}000 rows") && told.text.len() < 150_000);
     let blank = submit(&ann, &ann.open(&path).await, &path, &[("file", "")]).await;
     assert_eq!(blank.status, 422, "{}", blank.text);
+}
+
+async fn an_import_is_looked_at_before_anything_is_stored(database: &str) {
+    let bench = Bench::on(database, &[]).await;
+    let known = "keyword,searchVolume\nelm desk,10\nash desk,20\n";
+    bench
+        .post("P/keywords/import", json!({ "file": known }))
+        .await
+        .json();
+    let activity = bench.get("P/activity").await.json();
+    let ann = signed_in(&bench, "ann@example.com", Role::Editor).await;
+    let path = address(&bench, "/keywords/import");
+    let page = ann.open(&path).await;
+    assert!(
+        !page.text.contains("value=\"import\""),
+        "it is looked at first: {}",
+        page.text
+    );
+    let file = "keyword,searchVolume\r\noak desk,90\r\npine desk,<b>lots</b>\r\noak desk,90\r\nelm desk,10\r\nash desk,30\r\n";
+    let look = [("action", "preview"), ("file", file), ("status", "approved")];
+    let mut seen = submit(&ann, &page, &path, &look).await;
+    for _ in 0..2 {
+        assert_eq!(seen.status, 200, "{}", seen.text);
+        for text in [
+            "Nothing is stored yet",
+            "Would be refused",
+            "Would be added",
+            "Exist, and would be updated",
+            "Exist, with the same values",
+            "Repeat an earlier row",
+            "searchVolume: not a number: ",
+            "pine desk,&#60;b&#62;lots",
+            "value=\"approved\" selected",
+        ] {
+            assert!(seen.text.contains(text), "{text}: {}", seen.text);
+        }
+        assert!(!seen.text.contains("<b>lots"));
+        assert_eq!(bench.keywords().await.len(), 2);
+        seen = submit(&ann, &seen, &path, &look).await;
+    }
+    let asked = bench
+        .post("P/keywords/import", json!({ "file": file, "dryRun": true }))
+        .await;
+    assert_eq!(asked.status, 200);
+    let told = asked.json();
+    assert_eq!(
+        [
+            &told["created"],
+            &told["updated"],
+            &told["unchanged"],
+            &told["duplicates"],
+            &told["failed"]
+        ],
+        [1, 1, 1, 1, 1]
+    );
+    assert_eq!((&told["dryRun"], &told["job"]), (&json!(true), &Value::Null));
+    let created = told["outcomes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|row| row["outcome"] == "created");
+    assert!(created.unwrap()["keywordId"].is_null(), "{told}");
+    assert_eq!(
+        bench.get("P/activity").await.json(),
+        activity,
+        "nothing was changed"
+    );
+
+    let import = [("action", "import"), ("file", file), ("status", "approved")];
+    let done = submit(&ann, &seen, &path, &import).await;
+    assert!(done.text.contains("See the keywords"), "{}", done.text);
+    assert_eq!(bench.keywords().await.len(), 3);
+    let mut again = import;
+    again[0].1 = "preview";
+    let seen = submit(&ann, &ann.open(&path).await, &path, &again).await;
+    assert!(
+        seen.text.contains("No row would add or change anything"),
+        "{}",
+        seen.text
+    );
+
+    // A long file: the first rows of each outcome.
+    let many: String = (0..3_000).map(|at| format!("a keyword number {at}\n")).collect();
+    let seen = submit(&ann, &page, &path, &[("action", "preview"), ("file", &many)]).await;
+    assert!(
+        seen.text.contains("The first 50 of 3\u{202f}000"),
+        "{}",
+        seen.text.len()
+    );
+    assert_eq!(seen.text.matches("<tr><td class=\"num\">").count(), 50);
+    assert_eq!(bench.keywords().await.len(), 3);
+    let blank = submit(&ann, &page, &path, &[("action", "preview"), ("file", "")]).await;
+    assert_eq!(blank.status, 422);
+    let vic = signed_in(&bench, "vic@example.com", Role::Viewer).await;
+    let csrf = vic.open("/account").await.field("csrf");
+    let form = [("csrf", csrf.as_str()), ("action", "preview"), ("file", file)];
+    assert_eq!(vic.send(&path, &form).await.status, 403);
 }
 
 async fn a_post_is_begun_at_a_keyword_once(database: &str) {

@@ -435,6 +435,13 @@ async fn posts_are_moved_in_the_calendar(database: &str) {
     assert!(planned.text.contains("The date was set"), "{}", planned.text);
     let now = read(&bench, &id).await;
     assert_eq!(now["scheduledAt"], "2030-01-15T00:30:00.000Z");
+    // What scripts read to drag it, with the form that they send.
+    for text in [
+        format!("id=\"post-{id}\" data-row=\"{id} 2\" data-time=\"00:30\" data-action=\"plan\""),
+        "data-move hidden".to_owned(),
+    ] {
+        assert!(planned.text.contains(&text), "{text}: {}", planned.text);
+    }
     assert!(planned.text.contains("Every post has a day"), "{}", planned.text);
     let day = planned.text.split("data-day=\"2030-01-15\"").nth(1).unwrap();
     assert!(day.split("</td>").next().unwrap().contains("A desk"));

@@ -17,6 +17,7 @@ on_both!(
     schedules_are_changed_and_what_is_missing_is_named,
     members_see_every_page_of_settings_and_others_none,
     the_autopilot_is_set_and_its_slots_are_shown,
+    the_project_is_changed_by_those_who_manage_it,
 );
 
 /// The key on a page, if one is.
@@ -149,6 +150,7 @@ async fn privileged_pages_need_a_recent_sign_in_and_a_role(database: &str) {
     for (rest, field, value) in [
         ("/settings/keys", "name", "mine"),
         ("/settings/autonomy", "action", "publish"),
+        ("/settings/providers", "action", "budget"),
     ] {
         let path = address(&bench, rest);
         let fresh = ann.open(&path).await;
@@ -172,10 +174,15 @@ async fn privileged_pages_need_a_recent_sign_in_and_a_role(database: &str) {
         );
         assert!(!late.text.contains("<form method=\"post\""), "{rest}");
         let sent = submit(&ann, &fresh, &path, &[(field, value), ("days", "7")]).await;
+        assert_eq!(sent.status, 403, "{rest}");
         assert!(
             sent.text.contains("Confirm that it is you"),
             "{rest}: {}",
             sent.text
+        );
+        assert_eq!(
+            (sent.field(field).as_str(), sent.field("days").as_str()),
+            (value, "7")
         );
         bench.clock.advance(-15 * 60_000);
     }
@@ -461,4 +468,112 @@ async fn the_autopilot_is_set_and_its_slots_are_shown(database: &str) {
         )
         .await;
     assert_eq!(refused.status, 403);
+}
+
+async fn the_project_is_changed_by_those_who_manage_it(database: &str) {
+    let bench = Bench::on(database, &[]).await;
+    let nightly = json!({ "enabled": true, "interval_days": 1, "time": "06:30" });
+    bench.patch("P/schedules/audits", nightly).await.json();
+    bench
+        .post("P/visibility/prompts", json!({ "text": "Which desk is stable?" }))
+        .await
+        .json();
+    let ann = signed_in(&bench, "ann@example.com", Role::Admin).await;
+    let path = address(&bench, "/settings");
+    let page = ann.open(&path).await;
+    assert!(page.text.contains("<option value=\"Europe/Berlin\">"));
+    let seen = page.field("seen");
+    let fields = [
+        ("seen", seen.as_str()),
+        ("name", " Oak & <b>Sons</b> "),
+        ("language", "PT-br"),
+        ("country", "br"),
+        ("zone", "america/sao_paulo"),
+    ];
+    let saved = submit(&ann, &page, &path, &fields).await;
+    assert!(saved.text.contains("keep their hour"), "{}", saved.text);
+    assert!(!saved.text.contains("<b>Sons"));
+    let project = bench.get("P").await.json();
+    assert_eq!(
+        [
+            &project["name"],
+            &project["language"],
+            &project["country"],
+            &project["timezone"]
+        ],
+        ["Oak & <b>Sons</b>", "pt-BR", "BR", "America/Sao_Paulo"]
+    );
+    // Facts of the project count at once for what is made from now on.
+    let made = bench
+        .post(
+            "P/visibility/prompts",
+            json!({ "text": "Which chair is stable?" }),
+        )
+        .await
+        .json();
+    assert_eq!([&made["language"], &made["country"]], ["pt-BR", "BR"]);
+    let jobs = bench.get("P/jobs").await.json();
+    let kinds: Vec<&str> = jobs["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|job| job["type"].as_str())
+        .collect();
+    assert!(
+        kinds.contains(&"analyze_answers"),
+        "the new name is looked for in answers: {kinds:?}"
+    );
+    let log = bench.get("P/activity").await.json();
+    assert!(
+        log["data"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|entry| entry["action"] == "projects.update")
+    );
+
+    // A form that is sent again changes nothing more; one that saw the project as it was is refused and kept.
+    let version = bench.get("P").await.json()["version"].clone();
+    assert_eq!(submit(&ann, &page, &path, &fields).await.status, 200);
+    assert_eq!(bench.get("P").await.json()["version"], version);
+    let mut stale = fields;
+    stale[1].1 = "Elm";
+    let refused = submit(&ann, &page, &path, &stale).await;
+    assert_eq!(refused.status, 412, "{}", refused.text);
+    assert!(refused.text.contains("Somebody changed it") && refused.text.contains("value=\"Elm\""));
+    let page = ann.open(&path).await;
+    let seen = page.field("seen");
+    for (field, value) in [
+        ("name", ""),
+        ("language", "e!"),
+        ("country", "Brazil"),
+        ("zone", "Mars/Olympus"),
+        ("zone", "Etc/Unknown"),
+    ] {
+        let mut wrong = fields;
+        wrong[0].1 = &seen;
+        for pair in &mut wrong {
+            if pair.0 == field {
+                pair.1 = value;
+            }
+        }
+        let refused = submit(&ann, &page, &path, &wrong).await;
+        assert_eq!(refused.status, 422, "{field}: {}", refused.text);
+        assert!(refused.text.contains(&format!("value=\"{value}\"")), "{field}");
+    }
+    assert_eq!(bench.get("P").await.json()["version"], version);
+
+    for (email, role) in [
+        ("ed@example.com", Role::Editor),
+        ("vic@example.com", Role::Viewer),
+    ] {
+        let other = signed_in(&bench, email, role).await;
+        let shown = other.open(&path).await;
+        assert!(shown.text.contains("America/Sao_Paulo") && !shown.text.contains("<form method=\"post\""));
+        let csrf = other.open("/account").await.field("csrf");
+        let mut form = fields.to_vec();
+        form.push(("csrf", &csrf));
+        let refused = other.send(&path, &form).await;
+        assert_eq!(refused.status, 403, "{email}: {}", refused.text);
+    }
 }

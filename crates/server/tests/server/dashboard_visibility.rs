@@ -16,6 +16,9 @@ on_both!(
     figures_stand_with_their_interval_and_what_they_rest_on,
     every_tab_is_for_members_only,
     prompts_are_added_paused_and_changed,
+    ticked_prompts_are_paused_and_tracked_again,
+    days_and_countries_are_filters_of_the_address,
+    shares_of_citations_are_drawn_over_time,
     a_form_of_a_prompt_has_its_effect_once,
     tracking_says_its_cost_first,
     a_run_is_started_once_for_at_most_what_was_said,
@@ -232,12 +235,9 @@ async fn prompts_are_added_paused_and_changed(database: &str) {
     assert_eq!(stale.status, 412);
     assert!(stale.text.contains("has changed since it was read") && stale.text.contains("value=\"mine\""));
     let list = ann.open(&path).await;
-    let row = [
-        ("action", "pause"),
-        ("prompt", id),
-        ("version", &*ann.open(&own).await.field("version")),
-    ];
-    let paused = submit_row(&ann, &list, &path, &row, id).await;
+    let row = list.field("row");
+    assert!(row.starts_with(id), "{row}");
+    let paused = submit(&ann, &list, &path, &[("action", "pause"), ("row", &row)]).await;
     assert!(paused.text.contains("The prompt is paused"), "{}", paused.text);
     let archived = ann.open(&format!("{path}&status=archived")).await;
     assert!(archived.text.contains("Track again"), "{}", archived.text);
@@ -604,4 +604,160 @@ async fn text_of_models_is_never_markup(database: &str) {
         }
         assert!(page.text.len() < 150_000, "{path}: {}", page.text.len());
     }
+}
+
+async fn ticked_prompts_are_paused_and_tracked_again(database: &str) {
+    let bench = with_brand(database).await;
+    let mut ids = Vec::new();
+    for question in [
+        "Which desk is quiet?",
+        "Which desk is cheap?",
+        "Which desk is heavy?",
+    ] {
+        ids.push(prompt(&bench, question).await);
+    }
+    let ann = signed_in(&bench, "ann@example.com", Role::Editor).await;
+    let path = address(&bench, "/visibility?view=prompts");
+    let status = async |id: &str| {
+        let read = bench.get(&format!("P/visibility/prompts/{id}")).await.json();
+        read["status"].as_str().unwrap().to_owned()
+    };
+    let page = ann.open(&path).await;
+    let none = submit(&ann, &page, &path, &[("action", "pause")]).await;
+    assert_eq!(none.status, 422, "{}", none.text);
+    let rows: Vec<String> = ids.iter().map(|id| format!("{id} 1")).collect();
+    let two = [
+        ("action", "pause"),
+        ("row", rows[0].as_str()),
+        ("row", rows[1].as_str()),
+    ];
+    let done = submit(&ann, &page, &path, &two).await;
+    assert!(done.text.contains("2 prompts are paused"), "{}", done.text);
+    assert_eq!(
+        [
+            status(&ids[0]).await,
+            status(&ids[1]).await,
+            status(&ids[2]).await
+        ],
+        ["archived", "archived", "active"]
+    );
+    // Of three one is as it was seen: it is paused, and the others are told.
+    let page = ann.open(&path).await;
+    let all = [
+        ("action", "pause"),
+        ("row", rows[0].as_str()),
+        ("row", rows[2].as_str()),
+        ("row", "01936f31-5f0a-7d55-b1c7-8a2f4e6d9b21 1"),
+    ];
+    let part = submit(&ann, &page, &path, &all).await;
+    assert_eq!(part.status, 422);
+    assert!(part.text.contains("1 of 3 were changed"), "{}", part.text);
+    assert_eq!(status(&ids[2]).await, "archived");
+    let paused = format!("{path}&status=archived");
+    let page = ann.open(&paused).await;
+    assert_eq!(page.text.matches("name=\"row\"").count(), 3, "{}", page.text);
+    let one = format!("{} 2", ids[1]);
+    let done = submit(&ann, &page, &paused, &[("action", "resume"), ("row", &one)]).await;
+    assert!(done.text.contains("The prompt is tracked again"), "{}", done.text);
+    assert_eq!(status(&ids[1]).await, "active");
+
+    let vic = signed_in(&bench, "vic@example.com", Role::Viewer).await;
+    let shown = vic.open(&path).await;
+    assert!(!shown.text.contains("name=\"row\""));
+    let csrf = vic.open("/account").await.field("csrf");
+    let one = format!("{} 3", ids[1]);
+    let form = [
+        ("csrf", csrf.as_str()),
+        ("action", "pause"),
+        ("row", one.as_str()),
+    ];
+    assert_eq!(vic.send(&path, &form).await.status, 403);
+}
+
+async fn days_and_countries_are_filters_of_the_address(database: &str) {
+    let bench = with_brand(database).await;
+    answered(&bench, "Which standing desk is quiet?", OWN).await;
+    let ann = signed_in(&bench, "ann@example.com", Role::Viewer).await;
+    let overview = bench.get("P/visibility/overview?period=7d").await.json();
+    let (from, to) = (&overview["period"]["from"], &overview["period"]["to"]);
+    let (from, to) = (from.as_str().unwrap(), to.as_str().unwrap());
+    let path = address(&bench, &format!("/visibility?period=90d&from={from}&to={to}"));
+    let page = ann.open(&path).await;
+    assert_eq!(page.status, 200);
+    assert!(
+        page.text.contains(&format!("{from} to {to}: 1 answer counts")),
+        "{}",
+        page.text
+    );
+    assert_eq!(
+        (page.field("from").as_str(), page.field("to").as_str()),
+        (from, to)
+    );
+    // A period takes the place of the days.
+    assert!(
+        !page
+            .text
+            .contains(&format!("from={from}&#38;to={to}&#38;period=7d"))
+    );
+    assert!(page.text.contains("/visibility?period=7d\""), "{}", page.text);
+    let elsewhere = ann.open(&format!("{path}&country=fr")).await;
+    assert!(
+        elsewhere.text.contains("No answer of these days matches"),
+        "{}",
+        elsewhere.text
+    );
+    assert_eq!(elsewhere.field("country"), "fr");
+    for wrong in [
+        "from=2026-11-31&to=2026-12-01",
+        "from=2026-11-20",
+        "from=2026-11-20&to=2026-11-01",
+        "country=Germany",
+        "from=%3Cb%3E&to=x",
+    ] {
+        let page = ann.open(&address(&bench, &format!("/visibility?{wrong}"))).await;
+        assert_eq!(page.status, 422, "{wrong}");
+        assert!(
+            page.text.contains("role=\"alert\"") && !page.text.contains("\"<b>"),
+            "{wrong}"
+        );
+    }
+}
+
+async fn shares_of_citations_are_drawn_over_time(database: &str) {
+    let bench = with_brand(database).await;
+    let id = prompt(&bench, "Which standing desk is quiet?").await;
+    let cited = [
+        "https://acme.example/desks",
+        "https://bolt.example/a",
+        "https://forum.example/b",
+        "https://forum.example/c",
+    ];
+    let cited: Vec<Value> = cited.iter().map(|url| json!({ "url": url })).collect();
+    let item =
+        json!({ "engine": "chatgpt", "askedAt": hours_ago(&bench, 1), "text": OWN, "citations": cited });
+    assert_eq!(copy(&bench, &id, json!([item])).await.status, 201);
+    let overview = bench.get("P/visibility/overview?period=7d").await.json();
+    assert_eq!(
+        overview["trend"][6]["citations"],
+        json!({ "owned": 1, "competitor": 1, "thirdParty": 2 })
+    );
+    assert_eq!(
+        overview["trend"][5]["citations"],
+        json!({ "owned": 0, "competitor": 0, "thirdParty": 0 })
+    );
+    let ann = signed_in(&bench, "ann@example.com", Role::Viewer).await;
+    let page = ann.open(&address(&bench, "/visibility?period=7d")).await;
+    assert!(
+        page.text.contains("Yours: share of citations of seven days"),
+        "{}",
+        page.text
+    );
+    assert!(
+        page.text.contains("25\u{202f}% <span class=\"hint\">1</span>"),
+        "{}",
+        page.text
+    );
+    assert!(page.text.contains("50\u{202f}% <span class=\"hint\">2</span>"));
+    let none = ann.open(&address(&bench, "/visibility?engine=claude")).await;
+    assert!(!none.text.contains("Share of citations</h3>"));
 }

@@ -41,6 +41,7 @@ mod dashboard_brand;
 mod dashboard_keywords;
 mod dashboard_places;
 mod dashboard_posts;
+mod dashboard_providers;
 mod dashboard_settings;
 mod dashboard_visibility;
 mod degrees;

@@ -40,6 +40,18 @@ pub struct CitedSource {
     pub mentions_competitors: u64,
 }
 
+/// Citations of a day by the owner of the cited page.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DayCitations {
+    /// Of the own brand.
+    pub owned: u64,
+    /// Of competitors.
+    pub competitor: u64,
+    /// Of others.
+    pub third_party: u64,
+}
+
 /// Sums of a domain.
 #[derive(Clone, Copy, Debug, Default)]
 struct SourceSum {
@@ -106,6 +118,8 @@ pub(super) struct BlockSums {
 /// Sources of a period.
 pub(super) struct SourceTable {
     pub(super) sources: Vec<CitedSource>,
+    /// Citations by day of the period, from the first day on.
+    pub(super) days: Vec<DayCitations>,
     pub(super) stability: Option<f64>,
 }
 
@@ -247,6 +261,20 @@ impl<'a> Sources<'a> {
                 .map(|place| self.domains[*place].days[day])
                 .collect()
         };
+        let mut citations_of_days = vec![DayCitations::default(); days];
+        for source in &self.domains {
+            let class = source
+                .sum
+                .kind
+                .map_or(SourceClass::ThirdParty, |(class, _)| class);
+            for (sums, citations) in citations_of_days.iter_mut().zip(&source.days) {
+                *match class {
+                    SourceClass::Owned => &mut sums.owned,
+                    SourceClass::Competitor => &mut sums.competitor,
+                    SourceClass::ThirdParty => &mut sums.third_party,
+                } += citations;
+            }
+        }
         let stability = stability(&(0..days).map(of_day).collect::<Vec<_>>());
         ranked.truncate(MAX_SOURCES);
         let mut pages: Vec<Vec<&PageSum<'_>>> = vec![Vec::new(); self.domains.len()];
@@ -279,6 +307,7 @@ impl<'a> Sources<'a> {
             }
         };
         SourceTable {
+            days: citations_of_days,
             sources: ranked.into_iter().map(source).collect(),
             stability,
         }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     OverviewInput,
     samples::{DayCounts, Samples},
+    sources::DayCitations,
 };
 use crate::{
     days::iso_date,
@@ -35,6 +36,8 @@ pub struct TrendRow {
     pub pooled_mention_rate: Option<Rate>,
     /// Citation rate of those days.
     pub pooled_citation_rate: Option<Rate>,
+    /// Citations in the answers of the day.
+    pub citations: DayCitations,
     /// Whether other prompts are asked than the day before.
     pub basket_changed: bool,
 }
@@ -128,7 +131,11 @@ impl PooledDays {
 }
 
 /// Returns a row per day of the period.
-pub(super) fn trend(input: &OverviewInput<'_>, samples: &Samples) -> Vec<TrendRow> {
+pub(super) fn trend(
+    input: &OverviewInput<'_>,
+    samples: &Samples,
+    citations_of_days: &[DayCitations],
+) -> Vec<TrendRow> {
     let window = |counts: DayRate| PooledDays {
         counts,
         sums: vec![Cluster::default(); samples.clusters.len()],
@@ -153,6 +160,7 @@ pub(super) fn trend(input: &OverviewInput<'_>, samples: &Samples) -> Vec<TrendRo
             mention_rate_detail: mention_rate,
             pooled_mention_rate: pooled[0].rate(),
             pooled_citation_rate: pooled[1].rate(),
+            citations: citations_of_days.get(at).copied().unwrap_or_default(),
             basket_changed: input
                 .prompts
                 .iter()

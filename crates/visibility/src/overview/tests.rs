@@ -171,6 +171,13 @@ fn figures_of_the_test_vector() {
     );
     assert_eq!(overview.trend[6].pooled_mention_rate.unwrap().value, Some(0.45));
     assert_eq!(overview.trend[0].pooled_mention_rate, None);
+    let cited = overview.trend.iter().map(|day| day.citations);
+    let cited: Vec<u64> = cited
+        .map(|day| day.owned + day.competitor + day.third_party)
+        .collect();
+    assert_eq!(cited, [0, 0, 0, 18, 0, 0, 0]);
+    assert_eq!(overview.trend[3].citations.owned, 18);
+    assert_eq!(overview.cited_sources[0].citations, 18);
     assert_eq!(overview.cited_sources[0].domain, "acme.example");
     assert_eq!(
         (

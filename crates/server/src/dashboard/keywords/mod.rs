@@ -21,6 +21,7 @@ use self::row::KeywordRow;
 use super::{
     frame::{ProjectFrame, Section},
     page::{self, Form},
+    rows::RowChanges,
     show,
     visit::{self, FilterLink, PageResult, Paging, SentForm, TickedRow, Visit},
 };
@@ -253,17 +254,16 @@ async fn change_rows(sent: &SentForm) -> Result<Response<Body>, Failure> {
         return Err(fault("/status", "missing", "choose the status to set"));
     }
     let project_id = sent.visit.project_id();
-    let mut changed = 0;
-    let mut first_refusal = None;
+    let mut changes = RowChanges::default();
     for row in &rows {
         let project_id = project_id.clone();
         let keyword_id = row.id.clone();
-        let outcome = if is_deletion {
+        if is_deletion {
             let operation = DeleteKeyword {
                 project_id,
                 keyword_id,
             };
-            sent.change_row(&operation, row).await
+            changes.add(sent.change_row(&operation, row).await)?;
         } else {
             let operation = UpdateKeyword {
                 project_id,
@@ -273,33 +273,10 @@ async fn change_rows(sent: &SentForm) -> Result<Response<Body>, Failure> {
                 keyword_difficulty: Patch::Absent,
                 intent: Patch::Absent,
             };
-            sent.change_row(&operation, row).await.map(drop)
-        };
-        match outcome {
-            Ok(()) => changed += 1,
-            // A role that may change nothing is refused as a whole.
-            Err(failure) if matches!(failure.0.status, 403) => return Err(failure),
-            Err(failure) if matches!(failure.0.status, 404 | 409 | 412 | 422) => {
-                first_refusal.get_or_insert(failure);
-            }
-            Err(failure) => return Err(failure),
+            changes.add(sent.change_row(&operation, row).await)?;
         }
     }
-    if let Some(refusal) = first_refusal {
-        let why = match refusal.0.status {
-            404 => "they are no longer there",
-            412 => {
-                "somebody changed them since the page was loaded. Look at them as they are now, and tick them again"
-            }
-            _ => refusal.0.detail.as_str(),
-        };
-        let text = format!(
-            "{} of {} were changed; the others were not: {why}",
-            changed,
-            rows.len()
-        );
-        return Err(fault("", "refused", &text));
-    }
+    let changed = changes.finish()?;
     let code = if is_deletion {
         "keywords-deleted"
     } else {

@@ -1,29 +1,26 @@
 //! `/projects/{id}/settings`: what can be set for a project, and its facts.
 
+mod accounts;
 mod autonomy;
 mod checks;
 mod keys;
+mod project;
 mod providers;
 mod schedules;
 
 use std::sync::Arc;
 
-use askama::Template;
 use axum::{Router, routing::get};
-use http::StatusCode;
 
-use super::{
-    frame::{ProjectFrame, Section},
-    page::{self, Form},
-    show,
-    visit::{PageResult, Visit},
-};
 use crate::app::App;
 
 /// The pages.
 pub(super) fn routes() -> Router<Arc<App>> {
     Router::new()
-        .route("/projects/{project}/settings", get(start))
+        .route(
+            "/projects/{project}/settings",
+            get(project::start).post(project::change),
+        )
         .merge(keys::routes())
         .merge(autonomy::routes())
         .merge(schedules::routes())
@@ -80,38 +77,3 @@ const ENTRIES: [SettingsEntry; 8] = [
         text: "Thresholds and severities of the audit's checks.",
     },
 ];
-
-#[derive(Template)]
-#[template(path = "settings.html")]
-struct SettingsView {
-    frame: ProjectFrame,
-    facts: Vec<(&'static str, String)>,
-    base: String,
-}
-
-impl SettingsView {
-    fn entries(&self) -> &'static [SettingsEntry] {
-        &ENTRIES
-    }
-}
-
-async fn start(visit: Visit) -> PageResult {
-    let project = &visit.project;
-    let country = project.country.clone();
-    let facts = vec![
-        ("Name", show::plain(&project.name)),
-        ("Website", show::plain(&project.domain)),
-        ("Language", show::plain(&project.language)),
-        ("Market", country.unwrap_or_else(|| "not set".to_owned())),
-        ("Time zone", project.timezone.clone()),
-        ("Made", visit.time(&project.created_at)),
-        ("Your role", visit.role.to_string()),
-        ("Id", project.id.to_string()),
-    ];
-    let view = SettingsView {
-        frame: visit.frame("Settings", Section::Settings),
-        facts,
-        base: visit.address("/settings"),
-    };
-    Ok(page::respond(StatusCode::OK, &view, Form::OwnWithScript))
-}

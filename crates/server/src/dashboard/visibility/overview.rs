@@ -5,7 +5,10 @@ use http::StatusCode;
 use searchwright_contract::{
     answers::{SourceClass, Surface},
     prompts::PromptClass,
-    visibility::{CitedSource, GapLabel, GetOverview, Kpis, Overview, Period, Rate, TrackedBrand, TrendDay},
+    visibility::{
+        CitedSource, DayCitations, GapLabel, GetOverview, Kpis, Overview, Period, Rate, TrackedBrand,
+        TrendDay,
+    },
 };
 
 use super::shown::{
@@ -41,6 +44,31 @@ struct TrendRow {
     citation_rate: String,
     pooled: ShareCell,
     is_break: bool,
+}
+
+/// Citations of the seven days up to a day, by the owner of the page.
+struct CitationDay {
+    date: String,
+    /// Answers of the day itself.
+    answers: u64,
+    owned: u64,
+    competitor: u64,
+    third_party: u64,
+}
+
+impl CitationDay {
+    const fn all(&self) -> u64 {
+        self.owned + self.competitor + self.third_party
+    }
+
+    /// Share in percent; `None` without a citation.
+    fn percent(&self, of: u64) -> Option<f64> {
+        (self.all() > 0).then(|| 100.0 * of as f64 / self.all() as f64)
+    }
+
+    fn cell(&self, of: &u64) -> String {
+        self.percent(*of).map_or_else(String::new, show::percent)
+    }
 }
 
 /// A row of the table of tracked brands.
@@ -81,6 +109,10 @@ struct VisibilityOverviewView {
     surfaces: Vec<SeenOption>,
     classes: Vec<SeenOption>,
     tag: String,
+    country: String,
+    from: String,
+    to: String,
+    wrong: Option<String>,
     is_filtered: bool,
     overview: Overview,
     main: Vec<SeenFigure>,
@@ -90,6 +122,9 @@ struct VisibilityOverviewView {
     days: Vec<TrendRow>,
     brands: Vec<BrandRow>,
     sources: Vec<SourceRow>,
+    /// Charts of the share of citations, by the name of their owners.
+    shares: Vec<(&'static str, LineChart)>,
+    citations: Vec<CitationDay>,
     gaps: Vec<GapRow>,
     missing: Vec<SetupRow>,
     prompts: String,
@@ -257,6 +292,53 @@ fn trend_rows(trend: Vec<TrendDay>) -> Vec<TrendRow> {
         .collect()
 }
 
+/// Citations of the seven days up to each day.
+fn citation_days(trend: &[TrendDay]) -> Vec<CitationDay> {
+    let windows = (0..trend.len()).map(|at| &trend[at.saturating_sub(6)..=at]);
+    let days = trend.iter().zip(windows).map(|(day, window)| {
+        let sum = |of: fn(&DayCitations) -> u64| window.iter().map(|day| of(&day.citations)).sum();
+        CitationDay {
+            date: day.date.clone(),
+            answers: day.answers,
+            owned: sum(|day| day.owned),
+            competitor: sum(|day| day.competitor),
+            third_party: sum(|day| day.third_party),
+        }
+    });
+    days.collect()
+}
+
+/// The shares of own and of competitors' pages over the period, with one scale.
+fn share_charts(days: &[CitationDay]) -> Vec<(&'static str, LineChart)> {
+    let shares = |of: fn(&CitationDay) -> u64| {
+        // A day without an answer is a gap, though the days before it have some.
+        let points = days.iter().map(|day| Point {
+            label: day.date.clone(),
+            value: day.percent(of(day)).filter(|_| day.answers > 0),
+            ..Point::default()
+        });
+        points.collect::<Vec<_>>()
+    };
+    let lines = [
+        ("Yours", shares(|day| day.owned)),
+        ("Competitors", shares(|day| day.competitor)),
+    ];
+    let values = lines.iter().flat_map(|(_, points)| points);
+    let values: Vec<f64> = values.filter_map(|point| point.value).collect();
+    if values.is_empty() {
+        return Vec::new();
+    }
+    let largest = values.into_iter().fold(0.0, f64::max);
+    let steps = [10.0, 20.0, 50.0];
+    let maximum = steps.into_iter().find(|step| largest <= *step).unwrap_or(100.0);
+    let charts = lines.map(|(name, points)| {
+        let title = format!("{name}: share of citations of seven days up to each day, percent");
+        let chart = LineChart::of_percent(title, points);
+        (name, LineChart { maximum, ..chart })
+    });
+    charts.into()
+}
+
 fn brand_rows(brands: &[TrackedBrand]) -> Vec<BrandRow> {
     brands
         .iter()
@@ -341,16 +423,16 @@ fn missing(visit: &Visit, overview: &Overview) -> Vec<SetupRow> {
         .collect()
 }
 
-fn periods(visit: &Visit, chosen: Period) -> Vec<FilterLink> {
+fn periods(visit: &Visit, chosen: Option<Period>) -> Vec<FilterLink> {
     let links = Period::ALL.iter().map(|period| {
         let text = match period {
             Period::TwelveMonths => "12 months".to_owned(),
             days => format!("{} days", days.as_str().trim_end_matches('d')),
         };
         FilterLink {
-            href: visit.with_parameter("period", Some(period.as_str())),
+            href: visit.with_parameters(&[("period", Some(period.as_str())), ("from", None), ("to", None)]),
             text,
-            is_current: *period == chosen,
+            is_current: Some(*period) == chosen,
         }
     });
     links.collect()
@@ -358,24 +440,40 @@ fn periods(visit: &Visit, chosen: Period) -> Vec<FilterLink> {
 
 /// Shows the overview.
 pub(super) async fn show(visit: &Visit) -> PageResult {
-    let period: Option<Period> = visit.parsed("period");
+    let [from, to] = ["from", "to"].map(|name| visit.parameter(name).map(|day| show::cut(day, 20)));
+    let country: Option<String> = visit.parameter("country").map(|code| show::cut(code, 20));
+    // Days of one's own take the place of a period.
+    let is_own = from.is_some() || to.is_some();
+    let period: Option<Period> = visit.parsed("period").filter(|_| !is_own);
     let engine = visit.parsed("engine");
     let surface: Option<Surface> = visit.parsed("surface");
     let class: Option<PromptClass> = visit.parsed("class");
     let tag: Option<String> = visit.parameter("tag").map(|tag| tag.chars().take(50).collect());
-    let overview = visit
-        .read(&GetOverview {
-            project_id: visit.project_id(),
-            period,
-            from: None,
-            to: None,
-            engine,
-            surface,
-            class,
-            tag: tag.clone(),
-            country: None,
-        })
-        .await?;
+    let asked = GetOverview {
+        project_id: visit.project_id(),
+        period,
+        from: from.clone(),
+        to: to.clone(),
+        engine,
+        surface,
+        class,
+        tag: tag.clone(),
+        country: country.as_ref().map(|code| code.to_ascii_uppercase()),
+    };
+    let (overview, wrong) = match visit.read(&asked).await {
+        Ok(overview) => (overview, None),
+        // What cannot be asked is said above the figures without it.
+        Err(failure) if failure.0.status == 422 => {
+            let usual = GetOverview {
+                from: None,
+                to: None,
+                country: None,
+                ..asked
+            };
+            (visit.read(&usual).await?, Some(page::sentence(&failure)))
+        }
+        Err(failure) => return Err(failure.into()),
+    };
     let mut surfaces = vec![SeenOption::new("", "All ways", surface.is_none())];
     for known in Surface::ALL {
         let name = show::heading(surface_name(*known));
@@ -386,25 +484,44 @@ pub(super) async fn show(visit: &Visit) -> PageResult {
         .iter()
         .rev()
         .map(|known| SeenOption::new(known.as_str(), class_name(*known), chosen == *known));
+    let citations = citation_days(&overview.trend);
     let mut main = figures(&overview.kpis);
     let all = figures(&overview.kpis);
     main.truncate(6);
     let view = VisibilityOverviewView {
         frame: visit.frame("Visibility", Section::Visibility),
         tabs: VisibilityTab::Overview.links(visit),
-        periods: periods(visit, period.unwrap_or(Period::TwentyEightDays)),
+        periods: periods(
+            visit,
+            (!is_own).then(|| period.unwrap_or(Period::TwentyEightDays)),
+        ),
         period: period.map(|period| period.to_string()),
         engines: engine_options(engine, "All engines"),
         surfaces,
         classes: classes.collect(),
-        is_filtered: engine.is_some() || surface.is_some() || class.is_some() || tag.is_some(),
+        is_filtered: engine.is_some()
+            || surface.is_some()
+            || class.is_some()
+            || tag.is_some()
+            || country.is_some(),
         tag: tag.unwrap_or_default(),
+        country: country.unwrap_or_default(),
+        from: from.unwrap_or_default(),
+        to: to.unwrap_or_default(),
+        wrong,
         main,
         all,
         branded: overview.branded.as_ref().map(recognition).unwrap_or_default(),
         chart: trend_chart(&overview.trend),
         brands: brand_rows(&overview.competitors),
         sources: source_rows(visit, &overview.cited_sources),
+        shares: share_charts(&citations),
+        citations: citations
+            .into_iter()
+            .rev()
+            .filter(|day| day.answers > 0)
+            .take(MAX_DAYS)
+            .collect(),
         gaps: gap_rows(visit, &overview),
         missing: missing(visit, &overview),
         prompts: VisibilityTab::Prompts.address(visit),
@@ -412,5 +529,9 @@ pub(super) async fn show(visit: &Visit) -> PageResult {
         days: trend_rows(overview.trend.clone()),
         overview,
     };
-    Ok(page::respond(StatusCode::OK, &view, Form::OwnWithScript))
+    let status = match view.wrong {
+        Some(_) => StatusCode::UNPROCESSABLE_ENTITY,
+        None => StatusCode::OK,
+    };
+    Ok(page::respond(status, &view, Form::OwnWithScript))
 }

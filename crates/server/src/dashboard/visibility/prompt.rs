@@ -13,7 +13,7 @@ use searchwright_contract::{
         ListAnswers, Mention,
     },
     brand::GetBrand,
-    prompts::{Prompt, PromptStatus, UpdatePrompt},
+    prompts::{GetPrompt, Prompt, PromptStatus, UpdatePrompt},
     runs::TrackPrompt,
 };
 use searchwright_engine::{Failure, failure};
@@ -344,7 +344,11 @@ fn facts(prompt: &Prompt) -> String {
 }
 
 async fn show_prompt(visit: &Visit, id: &str, refused: Option<&RefusedForm<'_>>) -> PageResult {
-    let Some(prompt) = visit.prompt(id).await? else {
+    let wanted = GetPrompt {
+        project_id: visit.project_id(),
+        prompt_id: id.to_owned(),
+    };
+    let Some(prompt) = visit.find(&wanted).await? else {
         return Ok(visit::not_found());
     };
     let engine: Option<Engine> = visit.parsed("engine");

@@ -17,8 +17,9 @@ use super::shown::{
 use crate::dashboard::{
     frame::{ProjectFrame, Section},
     page::{self, Form},
+    rows::RowChanges,
     show,
-    visit::{FilterLink, PageResult, Paging, SentForm, Visit},
+    visit::{self, FilterLink, PageResult, Paging, SentForm, Visit},
 };
 
 /// Suggestions that are asked for.
@@ -54,13 +55,9 @@ impl PromptRow {
         }
     }
 
-    /// ETag of the prompt.
-    fn version(&self) -> String {
-        format!("{}-{}", self.prompt.id, self.prompt.version)
-    }
-
-    fn is_active(&self) -> bool {
-        self.prompt.status == PromptStatus::Active
+    /// Value of its tick box.
+    fn value(&self) -> String {
+        format!("{} {}", self.prompt.id, self.prompt.version)
     }
 }
 
@@ -106,6 +103,8 @@ struct PromptsView {
     classes: Vec<FilterLink>,
     tag: Option<String>,
     without_tag: String,
+    is_paused: bool,
+    action: String,
     is_filtered: bool,
     rows: Vec<PromptRow>,
     suggested: Option<SuggestedPrompts>,
@@ -171,6 +170,8 @@ pub(super) async fn show(visit: &Visit, refused: Option<&RefusedForm<'_>>) -> Pa
         ],
         classes,
         without_tag: visit.with_parameter("tag", None),
+        is_paused: status == Some(PromptStatus::Archived),
+        action: visit.here(),
         is_filtered: status.is_some() || class.is_some() || tag.is_some(),
         tag,
         suggested,
@@ -243,23 +244,29 @@ pub(super) async fn add(sent: &SentForm) -> Result<Response<Body>, Failure> {
     Ok(sent.done(&address, "prompt-added", 1))
 }
 
-/// Pauses a prompt, or tracks it again.
+/// Pauses the ticked prompts, or tracks them again.
 pub(super) async fn set_status(sent: &SentForm) -> Result<Response<Body>, Failure> {
     let (status, code) = match sent.form.get("action") {
-        "pause" => (PromptStatus::Archived, "prompt-paused"),
-        _ => (PromptStatus::Active, "prompt-resumed"),
+        "pause" => (PromptStatus::Archived, "prompts-paused"),
+        _ => (PromptStatus::Active, "prompts-resumed"),
     };
-    sent.change(&UpdatePrompt {
-        project_id: sent.visit.project_id(),
-        prompt_id: sent.form.get("prompt").to_owned(),
-        status: Some(status),
-        tags: None,
-        intent: searchwright_contract::Patch::Absent,
-        engines: None,
-    })
-    .await?;
-    let address = VisibilityTab::Prompts.address(&sent.visit);
-    Ok(sent.done(&address, code, 1))
+    let rows = sent.ticked_rows();
+    if rows.is_empty() {
+        return Err(visit::nothing_selected());
+    }
+    let mut changes = RowChanges::default();
+    for row in &rows {
+        let operation = UpdatePrompt {
+            project_id: sent.visit.project_id(),
+            prompt_id: row.id.clone(),
+            status: Some(status),
+            tags: None,
+            intent: searchwright_contract::Patch::Absent,
+            engines: None,
+        };
+        changes.add(sent.change_row(&operation, row).await)?;
+    }
+    Ok(sent.done(&sent.visit.here(), code, changes.finish()?))
 }
 
 /// Adds the suggestions that the person saw.
