@@ -59,6 +59,7 @@ pub(crate) fn message(code: &str, count: u64) -> Option<String> {
         },
         "webhook-replayed" => "The delivery is sent again.".to_owned(),
         "webhook-tested" => "A test is on its way. Its delivery is in the list.".to_owned(),
+        "chat-removed" => "The chat was removed. Nothing more is sent to it.".to_owned(),
         "saved" => "Saved.".to_owned(),
         "deleted" => rows("Deleted.", "# were deleted."),
         "keywords-deleted" => rows("One keyword was deleted.", "# keywords were deleted."),

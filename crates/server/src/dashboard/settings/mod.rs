@@ -3,6 +3,7 @@
 mod autonomy;
 mod checks;
 mod keys;
+mod notices;
 mod providers;
 mod schedules;
 
@@ -27,6 +28,7 @@ pub(super) fn routes() -> Router<Arc<App>> {
         .merge(keys::routes())
         .merge(autonomy::routes())
         .merge(schedules::routes())
+        .merge(notices::routes())
         .merge(providers::routes())
         .merge(checks::routes())
 }
@@ -38,7 +40,7 @@ struct SettingsEntry {
     text: &'static str,
 }
 
-const ENTRIES: [SettingsEntry; 8] = [
+const ENTRIES: [SettingsEntry; 9] = [
     SettingsEntry {
         path: "members",
         name: "Members",
@@ -68,6 +70,11 @@ const ENTRIES: [SettingsEntry; 8] = [
         path: "schedules",
         name: "Schedules",
         text: "At which times audits, runs of prompts and refreshes of metrics start by themselves.",
+    },
+    SettingsEntry {
+        path: "notices",
+        name: "Notices",
+        text: "What you are told by mail, what a chat is told, and the digest of the week.",
     },
     SettingsEntry {
         path: "providers",
