@@ -113,7 +113,11 @@ impl WeekFacts {
         let mut waiting = Vec::new();
         for (number, one, many) in [
             (self.approvals, "post for approval", "posts for approval"),
-            (self.uncertain, "post whose publication is uncertain", "posts whose publication is uncertain"),
+            (
+                self.uncertain,
+                "post whose publication is uncertain",
+                "posts whose publication is uncertain",
+            ),
             (self.lost, "lost connection", "lost connections"),
         ] {
             if number > 0 {
@@ -131,7 +135,10 @@ impl WeekFacts {
         let waiting = self.approvals + self.uncertain + self.lost + u64::from(self.is_paused);
         let what = match waiting {
             0 => "The week".to_owned(),
-            waiting => format!("The week, and {}", count(waiting, "thing that waits for you", "things that wait for you")),
+            waiting => format!(
+                "The week, and {}",
+                count(waiting, "thing that waits for you", "things that wait for you")
+            ),
         };
         one_line(&format!("[{}] {what}", one_line(&project.name, 60)), 140)
     }
@@ -216,6 +223,9 @@ mod tests {
         ] {
             assert!(text.contains(line), "{line}: {text}");
         }
-        assert_eq!(facts.subject(&project()), "[Oak] The week, and 3 things that wait for you");
+        assert_eq!(
+            facts.subject(&project()),
+            "[Oak] The week, and 3 things that wait for you"
+        );
     }
 }

@@ -97,7 +97,11 @@ impl Wishes {
     pub fn of_role(role: Role) -> Self {
         let manages = role >= Role::Admin;
         Self {
-            kinds: if manages { KindSet::all() } else { KindSet::default() },
+            kinds: if manages {
+                KindSet::all()
+            } else {
+                KindSet::default()
+            },
             digest: manages,
             weekday: 1,
             hour: 8,
@@ -127,7 +131,10 @@ mod tests {
             (Role::Viewer, false),
         ] {
             let wishes = Wishes::of_role(role);
-            assert_eq!((wishes.digest, wishes.kinds == KindSet::all()), (is_told, is_told));
+            assert_eq!(
+                (wishes.digest, wishes.kinds == KindSet::all()),
+                (is_told, is_told)
+            );
         }
     }
 }

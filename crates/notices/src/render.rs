@@ -63,14 +63,21 @@ fn sentence(detail: &str) -> Option<String> {
     let mut letters = detail.chars();
     let first: String = letters.next()?.to_uppercase().collect();
     let text = first + letters.as_str();
-    Some(if text.ends_with(['.', '!', '?', '\u{2026}']) { text } else { text + "." })
+    Some(if text.ends_with(['.', '!', '?', '\u{2026}']) {
+        text
+    } else {
+        text + "."
+    })
 }
 
 fn posts(facts: &NoticeFacts) -> Vec<String> {
-    let named = facts.posts.iter().map(|post| match one_line(&post.title, MAX_TEXT) {
-        title if title.is_empty() => "- a post without a title".to_owned(),
-        title => format!("- {title}"),
-    });
+    let named = facts
+        .posts
+        .iter()
+        .map(|post| match one_line(&post.title, MAX_TEXT) {
+            title if title.is_empty() => "- a post without a title".to_owned(),
+            title => format!("- {title}"),
+        });
     let mut lines: Vec<String> = named.collect();
     let more = facts.post_count.saturating_sub(facts.posts.len() as u64);
     if more > 0 {
@@ -100,7 +107,10 @@ fn found(facts: &NoticeFacts) -> (String, Vec<String>) {
         ),
     };
     let by = |severity| {
-        let of = facts.issues.iter().filter(|issue| issue.severity == Some(severity));
+        let of = facts
+            .issues
+            .iter()
+            .filter(|issue| issue.severity == Some(severity));
         of.count() as u64
     };
     let counts: Vec<String> = [
@@ -116,7 +126,11 @@ fn found(facts: &NoticeFacts) -> (String, Vec<String>) {
     if !counts.is_empty() {
         lines.push(format!("By severity: {}.", counts.join(", ")));
     }
-    let mut issues: Vec<_> = facts.issues.iter().filter(|issue| !issue.title.is_empty()).collect();
+    let mut issues: Vec<_> = facts
+        .issues
+        .iter()
+        .filter(|issue| !issue.title.is_empty())
+        .collect();
     issues.sort_by_key(|issue| match issue.severity {
         Some(Severity::Error) => 0,
         Some(Severity::Warning) => 1,
@@ -156,7 +170,10 @@ pub fn section(kind: NoticeKind, subject: Uuid, facts: &NoticeFacts, project: &P
             let mut lines: Vec<String> = sentence(&facts.detail).into_iter().collect();
             if facts.post_count > 1 {
                 lines.extend(posts(facts));
-                let headline = format!("Publishing failed for {}", count(facts.post_count, "post", "posts"));
+                let headline = format!(
+                    "Publishing failed for {}",
+                    count(facts.post_count, "post", "posts")
+                );
                 (headline, lines, page("/posts?status=failed"))
             } else {
                 let what = if facts.is_uncertain {
@@ -170,7 +187,8 @@ pub fn section(kind: NoticeKind, subject: Uuid, facts: &NoticeFacts, project: &P
         }
         NoticeKind::IntegrationLost => {
             let name = one_line(&facts.name, MAX_TEXT);
-            let mut lines = vec!["The provider no longer accepts the credentials. Connect it again.".to_owned()];
+            let mut lines =
+                vec!["The provider no longer accepts the credentials. Connect it again.".to_owned()];
             let headline = if facts.post_count > 0 {
                 lines.push("Publish these again afterwards:".to_owned());
                 lines.extend(posts(facts));
@@ -183,7 +201,10 @@ pub fn section(kind: NoticeKind, subject: Uuid, facts: &NoticeFacts, project: &P
         }
         NoticeKind::ApprovalWaits => {
             let lines = facts.until.map(|until| {
-                format!("Without a decision it is published on {}.", local_time(until, &project.zone))
+                format!(
+                    "Without a decision it is published on {}.",
+                    local_time(until, &project.zone)
+                )
             });
             (
                 titled("A post waits for approval", &facts.name),
@@ -202,7 +223,11 @@ pub fn section(kind: NoticeKind, subject: Uuid, facts: &NoticeFacts, project: &P
             page(&format!("/audits/{subject}")),
         ),
     };
-    Section { headline, lines, link }
+    Section {
+        headline,
+        lines,
+        link,
+    }
 }
 
 /// Returns the subject of a message with these notices.
@@ -245,7 +270,10 @@ pub fn foot(project: &ProjectOfMessage, stop: &str) -> String {
 
 /// Returns the last message of a day on which there are too many.
 pub fn last_of_day(project: &ProjectOfMessage, limit: u64) -> (String, String) {
-    let subject = one_line(&format!("[{}] No more notices today", project.label()), MAX_SUBJECT);
+    let subject = one_line(
+        &format!("[{}] No more notices today", project.label()),
+        MAX_SUBJECT,
+    );
     let text = format!(
         "{} ({})\n\nThere are more than {limit} messages today. The rest of the day is on the page only:\n{}/settings/notices\n",
         project.label(),
@@ -310,7 +338,10 @@ mod tests {
             ..NoticeFacts::default()
         };
         let section = section(NoticeKind::AuditFound, Uuid::from_u128(7), &facts, &project());
-        assert_eq!(section.headline, "The audit found 2 new issues, and 1 other came back");
+        assert_eq!(
+            section.headline,
+            "The audit found 2 new issues, and 1 other came back"
+        );
         assert_eq!(
             section.lines,
             [
@@ -321,7 +352,11 @@ mod tests {
                 "Health: 81 of 100, 90 in the audit before.",
             ]
         );
-        assert!(section.link.ends_with("/audits/00000000-0000-0000-0000-000000000007"));
+        assert!(
+            section
+                .link
+                .ends_with("/audits/00000000-0000-0000-0000-000000000007")
+        );
     }
 
     #[test]
@@ -336,13 +371,25 @@ mod tests {
             post_count: 1,
             ..NoticeFacts::default()
         };
-        let failed = section(NoticeKind::PublicationFailed, Uuid::from_u128(3), &facts, &project());
+        let failed = section(
+            NoticeKind::PublicationFailed,
+            Uuid::from_u128(3),
+            &facts,
+            &project(),
+        );
         let sections = vec![failed; 20];
         let subject = subject(&sections, &project());
-        assert!(subject.starts_with("[Fern & Fir Bcc: x@example.com] Publishing a post failed: <!channel> X-Evil: 1"));
+        assert!(
+            subject.starts_with(
+                "[Fern & Fir Bcc: x@example.com] Publishing a post failed: <!channel> X-Evil: 1"
+            )
+        );
         assert!(subject.ends_with("(and 19 more)") && !subject.contains(['\r', '\n', '\u{202e}']));
         let text = text(&sections, &project());
-        assert!(text.contains("Line one.\n") && text.contains("And 5 more: "), "{text}");
+        assert!(
+            text.contains("Line one.\n") && text.contains("And 5 more: "),
+            "{text}"
+        );
         let chat = chat(&text);
         assert!(chat.contains("&lt;!channel&gt;") && !chat.contains('<'));
         assert!(chat.contains("Fern &amp; Fir"));
@@ -355,7 +402,10 @@ mod tests {
             ..NoticeFacts::default()
         };
         let waits = section(NoticeKind::ApprovalWaits, Uuid::nil(), &facts, &project());
-        assert_eq!(waits.headline, "A post waits for approval, which has no title yet");
+        assert_eq!(
+            waits.headline,
+            "A post waits for approval, which has no title yet"
+        );
         assert!(waits.lines[0].contains("published on") && waits.lines[0].contains("+01:00"));
     }
 }

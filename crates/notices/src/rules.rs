@@ -3,7 +3,8 @@
 use searchwright_contract::{
     audits::AuditTrigger,
     events::{
-        ApprovalData, AuditData, AuditFailure, Event, EventType, IntegrationData, IssueData, PauseData, PostData,
+        ApprovalData, AuditData, AuditFailure, Event, EventType, IntegrationData, IssueData, PauseData,
+        PostData,
     },
     ids::{AuditId, ConnectionId, PostId},
     integrations::Provider,
@@ -21,6 +22,20 @@ use crate::{
 const NOT_READY: &str = "integration_not_ready";
 /// Failure code of a post whose provider refused the credentials.
 const CREDENTIAL: &str = "credential_refused";
+/// Failure codes that are about a connection and not about the post: all its posts fail alike.
+const OF_CONNECTION: [&str; 11] = [
+    "permission_refused",
+    "address_denied",
+    "unreadable_answer",
+    "firewall",
+    "schema_changed",
+    "dns",
+    "connect",
+    "tls",
+    "timeout",
+    "broken",
+    "status",
+];
 
 /// Record that has to be looked up before an event is understood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +55,8 @@ pub struct Known {
     pub failure: Option<KnownFailure>,
     /// Connection that is lost: that of the post or of the event.
     pub lost: Option<LostConnection>,
+    /// Connection by which the post was last sent.
+    pub connection: Option<ConnectionId>,
     /// The audit.
     pub audit: Option<KnownAudit>,
 }
@@ -106,10 +123,15 @@ fn data<T: DeserializeOwned>(event: &Event) -> Option<T> {
 /// Returns the record that has to be looked up; `None` for events that need none or are not told.
 pub fn lookup(event: &Event) -> Option<Lookup> {
     match event.kind {
-        EventType::PostPublishFailed => data(event).map(|post: PostData| Lookup::Post(post.post_id)),
-        EventType::IssueOpened | EventType::IssueReopened => {
-            data(event).and_then(|issue: IssueData| issue.audit_id).map(Lookup::Audit)
-        }
+        EventType::PostPublishFailed
+        | EventType::PostPublished
+        | EventType::PostUnpublished
+        | EventType::PostUpdated => data(event)
+            .filter(|post: &PostData| event.kind != EventType::PostUpdated || is_seen(post))
+            .map(|post| Lookup::Post(post.post_id)),
+        EventType::IssueOpened | EventType::IssueReopened => data(event)
+            .and_then(|issue: IssueData| issue.audit_id)
+            .map(Lookup::Audit),
         EventType::AuditCompleted => data(event).map(|audit: AuditData| Lookup::Audit(audit.audit_id)),
         EventType::AuditFailed => data(event).map(|audit: AuditFailure| Lookup::Audit(audit.audit_id)),
         EventType::IntegrationDisconnected => {
@@ -124,12 +146,11 @@ pub fn read(event: &Event, known: Known) -> Vec<NoticeStep> {
     let steps = match event.kind {
         EventType::PostPublishFailed => publish_failed(event, known),
         EventType::PostPublished | EventType::PostUnpublished => {
-            data(event).map(|post: PostData| vec![NoticeStep::End(post.post_id.uuid())])
+            data(event).map(|post: PostData| works(post.post_id, &known))
         }
-        // It is updated when it is sent, too; only one that readers see is over its failure.
         EventType::PostUpdated => data(event)
-            .filter(|post: &PostData| post.status == PostStatus::Published)
-            .map(|post| vec![NoticeStep::End(post.post_id.uuid())]),
+            .filter(is_seen)
+            .map(|post| works(post.post_id, &known)),
         EventType::IssueOpened | EventType::IssueReopened => found(event, &known),
         EventType::AuditCompleted => data(event).zip(known.audit).map(|(audit, known)| {
             let audit: AuditData = audit;
@@ -142,7 +163,10 @@ pub fn read(event: &Event, known: Known) -> Vec<NoticeStep> {
         }),
         EventType::IntegrationConnected => data(event).map(|connected: IntegrationData| {
             let all = event.project_id.uuid();
-            vec![NoticeStep::End(connected.connection_id.uuid()), NoticeStep::End(all)]
+            vec![
+                NoticeStep::End(connected.connection_id.uuid()),
+                NoticeStep::End(all),
+            ]
         }),
         EventType::AutopilotPaused => paused(event),
         EventType::ApprovalRequested => approval(event),
@@ -152,6 +176,19 @@ pub fn read(event: &Event, known: Known) -> Vec<NoticeStep> {
         _ => None,
     };
     steps.unwrap_or_default()
+}
+
+/// Returns whether readers see a post. It is updated when it is sent, too, which ends no failure.
+fn is_seen(post: &PostData) -> bool {
+    post.status == PostStatus::Published
+}
+
+/// A post went through: its failures are over, and those of its connection.
+fn works(post: PostId, known: &Known) -> Vec<NoticeStep> {
+    let connection = known.connection.map(|id| NoticeStep::End(id.uuid()));
+    std::iter::once(NoticeStep::End(post.uuid()))
+        .chain(connection)
+        .collect()
 }
 
 fn lost_connection(lost: LostConnection) -> Cause {
@@ -201,8 +238,11 @@ fn publish_failed(event: &Event, known: Known) -> Option<Vec<NoticeStep>> {
         detail: failure.detail,
         ..NoticeFacts::default()
     };
-    let is_common = failure.code == NOT_READY;
-    let subject = if is_common { event.project_id.uuid() } else { failed.id };
+    let subject = match failure.code.as_str() {
+        NOT_READY => event.project_id.uuid(),
+        code if OF_CONNECTION.contains(&code) => known.connection.map_or(failed.id, ConnectionId::uuid),
+        _ => failed.id,
+    };
     facts.add(NoticeFacts {
         posts: vec![failed],
         ..NoticeFacts::default()
@@ -243,7 +283,10 @@ pub fn uncertain(post: PostId, title: &str) -> Cause {
 fn found(event: &Event, known: &Known) -> Option<Vec<NoticeStep>> {
     let issue: IssueData = data(event)?;
     let audit = issue.audit_id?;
-    known.audit.as_ref().filter(|known| known.trigger == AuditTrigger::Scheduled)?;
+    known
+        .audit
+        .as_ref()
+        .filter(|known| known.trigger == AuditTrigger::Scheduled)?;
     let facts = NoticeFacts {
         issues: vec![FoundIssue {
             id: issue.issue_id.uuid(),
@@ -356,9 +399,12 @@ mod tests {
                         detail: String::new(),
                     }),
                     lost: Some(lost),
-                    audit: None,
+                    ..Known::default()
                 };
-                let steps = read(&event(EventType::PostPublishFailed, post(number, "failed")), known);
+                let steps = read(
+                    &event(EventType::PostPublishFailed, post(number, "failed")),
+                    known,
+                );
                 assert_eq!(told(&steps), [(NoticeKind::IntegrationLost, key.as_str())]);
             }
         }
@@ -371,6 +417,30 @@ mod tests {
         assert_eq!(told(&steps), [(NoticeKind::IntegrationLost, key.as_str())]);
         // A person who disconnects knows it.
         assert!(read(&event(EventType::IntegrationDisconnected, data), Known::default()).is_empty());
+    }
+
+    #[test]
+    fn posts_of_a_provider_that_is_down_are_one_cause_until_one_goes_through() {
+        let connection = Uuid::from_u128(5);
+        let known = |code: &str| Known {
+            failure: Some(KnownFailure {
+                code: code.to_owned(),
+                detail: String::new(),
+            }),
+            connection: Some(connection.into()),
+            ..Known::default()
+        };
+        let key = format!("timeout:{connection}");
+        for number in 10..12 {
+            let failed = event(EventType::PostPublishFailed, post(number, "failed"));
+            let steps = read(&failed, known("timeout"));
+            assert_eq!(told(&steps), [(NoticeKind::PublicationFailed, key.as_str())]);
+        }
+        let went = event(EventType::PostPublished, post(12, "published"));
+        assert_eq!(
+            read(&went, known("")),
+            [NoticeStep::End(Uuid::from_u128(12)), NoticeStep::End(connection)]
+        );
     }
 
     #[test]
@@ -417,9 +487,16 @@ mod tests {
         assert_eq!(lookup(&opened), Some(Lookup::Audit(audit.into())));
         assert!(read(&opened, known(AuditTrigger::Manual)).is_empty());
         let steps = read(&opened, known(AuditTrigger::Scheduled));
-        assert!(matches!(&steps[..], [NoticeStep::Tell(cause)] if cause.is_held && cause.facts.issues.len() == 1));
+        assert!(
+            matches!(&steps[..], [NoticeStep::Tell(cause)] if cause.is_held && cause.facts.issues.len() == 1)
+        );
         let data = json!({ "auditId": audit, "status": "completed", "healthScore": 80 });
-        let steps = read(&event(EventType::AuditCompleted, data), known(AuditTrigger::Scheduled));
-        assert!(matches!(&steps[..], [NoticeStep::Release(id, figures)] if *id == audit && figures.health == Some(80)));
+        let steps = read(
+            &event(EventType::AuditCompleted, data),
+            known(AuditTrigger::Scheduled),
+        );
+        assert!(
+            matches!(&steps[..], [NoticeStep::Release(id, figures)] if *id == audit && figures.health == Some(80))
+        );
     }
 }

@@ -25,9 +25,16 @@ const STEPS: [i64; 8] = [60, 300, 900, 3_600, 7_200, 14_400, 28_800, 28_800];
 
 /// Returns the time of the next attempt at a message that was created then; `None` if it is given up. What the receiver asked for
 /// counts if it is later.
-pub fn next_attempt(attempts: u32, asked_seconds: Option<u64>, created: Instant, now: Instant) -> Option<Instant> {
+pub fn next_attempt(
+    attempts: u32,
+    asked_seconds: Option<u64>,
+    created: Instant,
+    now: Instant,
+) -> Option<Instant> {
     let step = STEPS.get(attempts.checked_sub(1)? as usize)?;
-    let asked = asked_seconds.and_then(|seconds| i64::try_from(seconds).ok()).unwrap_or(0);
+    let asked = asked_seconds
+        .and_then(|seconds| i64::try_from(seconds).ok())
+        .unwrap_or(0);
     let seconds = (*step).max(asked.min(TRIED_MILLIS / 1_000));
     let next = now.plus_millis(seconds * 1_000);
     (next.millis() - created.millis() <= TRIED_MILLIS).then_some(next)
@@ -104,9 +111,18 @@ mod tests {
         assert_eq!(attempts, 9);
         let hours = (now.millis() - created.millis()) as f64 / 3_600_000.0;
         assert!((23.0..24.0).contains(&hours), "{hours}");
-        assert_eq!(next_attempt(1, Some(600), created, created), Some(created.plus_millis(600_000)));
-        assert_eq!(next_attempt(1, Some(u64::MAX), created, created), Some(created.plus_millis(TRIED_MILLIS)));
-        assert_eq!(next_attempt(1, Some(90_000), created, created.plus_millis(1)), None);
+        assert_eq!(
+            next_attempt(1, Some(600), created, created),
+            Some(created.plus_millis(600_000))
+        );
+        assert_eq!(
+            next_attempt(1, Some(u64::MAX), created, created),
+            Some(created.plus_millis(TRIED_MILLIS))
+        );
+        assert_eq!(
+            next_attempt(1, Some(90_000), created, created.plus_millis(1)),
+            None
+        );
     }
 
     #[test]
@@ -114,25 +130,48 @@ mod tests {
         let date = |now: &str, zone: &str| due_digest(1, 8, zone, at(now)).map(|digest| digest.date);
         // A Monday in winter: 8 o'clock in Berlin is 7 in UTC.
         assert_eq!(date("2026-11-30T06:59:59.999Z", "Europe/Berlin"), None);
-        assert_eq!(date("2026-11-30T07:00:00.000Z", "Europe/Berlin").as_deref(), Some("2026-11-30"));
-        assert_eq!(date("2026-12-01T06:59:59.999Z", "Europe/Berlin").as_deref(), Some("2026-11-30"));
+        assert_eq!(
+            date("2026-11-30T07:00:00.000Z", "Europe/Berlin").as_deref(),
+            Some("2026-11-30")
+        );
+        assert_eq!(
+            date("2026-12-01T06:59:59.999Z", "Europe/Berlin").as_deref(),
+            Some("2026-11-30")
+        );
         assert_eq!(date("2026-12-01T07:00:00.000Z", "Europe/Berlin"), None);
         // And in summer.
-        assert_eq!(date("2026-07-06T06:00:00.000Z", "Europe/Berlin").as_deref(), Some("2026-07-06"));
+        assert_eq!(
+            date("2026-07-06T06:00:00.000Z", "Europe/Berlin").as_deref(),
+            Some("2026-07-06")
+        );
         assert_eq!(date("2026-07-06T05:59:00.000Z", "Europe/Berlin"), None);
         // An hour that the change of the clocks leaves out comes an hour later, and one that comes twice counts once.
         let sunday = |now: &str, hour| due_digest(0, hour, "Europe/Berlin", at(now)).map(|digest| digest.at);
         assert_eq!(sunday("2026-03-29T00:59:00.000Z", 2), None);
-        assert_eq!(sunday("2026-03-29T01:00:00.000Z", 2), Some(at("2026-03-29T01:00:00.000Z")));
-        assert_eq!(sunday("2026-10-25T01:30:00.000Z", 2), Some(at("2026-10-25T00:00:00.000Z")));
-        assert_eq!(sunday("2026-10-25T00:30:00.000Z", 2), Some(at("2026-10-25T00:00:00.000Z")));
+        assert_eq!(
+            sunday("2026-03-29T01:00:00.000Z", 2),
+            Some(at("2026-03-29T01:00:00.000Z"))
+        );
+        assert_eq!(
+            sunday("2026-10-25T01:30:00.000Z", 2),
+            Some(at("2026-10-25T00:00:00.000Z"))
+        );
+        assert_eq!(
+            sunday("2026-10-25T00:30:00.000Z", 2),
+            Some(at("2026-10-25T00:00:00.000Z"))
+        );
         assert_eq!(due_digest(1, 24, "UTC", at("2026-11-30T07:00:00.000Z")), None);
     }
 
     #[test]
     fn a_digest_is_about_the_seven_days_before() {
-        let days = due_digest(1, 8, "UTC", at("2026-11-30T09:00:00.000Z")).unwrap().days;
-        assert_eq!((days.from.as_str(), days.to.as_str()), ("2026-11-23", "2026-11-29"));
+        let days = due_digest(1, 8, "UTC", at("2026-11-30T09:00:00.000Z"))
+            .unwrap()
+            .days;
+        assert_eq!(
+            (days.from.as_str(), days.to.as_str()),
+            ("2026-11-23", "2026-11-29")
+        );
     }
 
     #[test]

@@ -4,7 +4,9 @@
 pub fn one_line(text: &str, most: usize) -> String {
     let mut line = String::new();
     let mut count = 0;
-    for word in text.split(|c: char| c.is_whitespace() || c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')) {
+    for word in
+        text.split(|c: char| c.is_whitespace() || c.is_control() || matches!(c, '\u{2028}' | '\u{2029}'))
+    {
         let mut letters = word.chars().filter(|c| !is_hidden(*c)).peekable();
         if letters.peek().is_some() && count > 0 {
             line.push(' ');

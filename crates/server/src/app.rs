@@ -66,7 +66,7 @@ pub struct App {
     /// Quotas of addresses without a credential.
     pub strangers: Limiter<std::net::IpAddr>,
     /// Notices to people.
-    pub(crate) notices: Arc<Notices>,
+    pub notices: Arc<Notices>,
     /// Counters.
     pub metrics: Metrics,
     /// The OpenAPI document, made when first asked for.

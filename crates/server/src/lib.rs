@@ -12,7 +12,7 @@ mod listen;
 pub mod logs;
 pub mod mcp;
 pub mod metrics;
-mod notices;
+pub mod notices;
 mod oauth;
 pub mod open;
 pub mod sample;

@@ -12,7 +12,9 @@ use searchwright_contract::Clock;
 use searchwright_engine::{Engine, audits, audits::CrawlSettings, jobs::worker::Worker};
 use searchwright_outbound::SystemLookup;
 use searchwright_store::{
-    activity, answers, connect_links, deliveries::queue, events, idempotency, jobs,
+    activity, answers, connect_links,
+    deliveries::queue,
+    events, idempotency, jobs,
     notices::{self as stored_notices, messages},
     rate_limits, reports, schedules,
     seal::Keyring,

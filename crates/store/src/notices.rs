@@ -84,11 +84,13 @@ pub struct NewNotice {
 
 /// Returns at most `limit` projects with events that were not read.
 pub async fn list_unread(tx: &mut Tx, limit: u32) -> Result<Vec<ProjectScope>> {
-    sql("SELECT h.project_id FROM event_heads h LEFT JOIN notice_heads n ON n.project_id = h.project_id
-         WHERE n.project_id IS NULL OR n.position < h.position LIMIT $1")
-        .bind(limit)
-        .fetch_all(tx, |c| Ok(ProjectScope::from_row(c.take()?)))
-        .await
+    sql(
+        "SELECT h.project_id FROM event_heads h LEFT JOIN notice_heads n ON n.project_id = h.project_id
+         WHERE n.project_id IS NULL OR n.position < h.position LIMIT $1",
+    )
+    .bind(limit)
+    .fetch_all(tx, |c| Ok(ProjectScope::from_row(c.take()?)))
+    .await
 }
 
 /// Returns the position up to which the events of a project were read, and keeps others from reading them until the end of the
@@ -141,8 +143,10 @@ pub async fn find_standing(
 
 /// Inserts a notice.
 pub async fn insert(tx: &mut Tx, scope: ProjectScope, new: NewNotice, now: Instant) -> Result<()> {
-    sql("INSERT INTO notices (project_id, id, kind, cause, subject, times, facts, first_at, due_at)
-         VALUES ($1, $2, $3, $4, $5, 1, $6, $7, $8)")
+    sql(
+        "INSERT INTO notices (project_id, id, kind, cause, subject, times, facts, first_at, due_at)
+         VALUES ($1, $2, $3, $4, $5, 1, $6, $7, $8)",
+    )
     .bind(scope.project())
     .bind(new.id)
     .bind(new.kind)
@@ -181,7 +185,13 @@ pub async fn list_untold_of(tx: &mut Tx, scope: ProjectScope, subject: Uuid) -> 
 }
 
 /// Makes a notice due at a time, with its last facts.
-pub async fn make_due(tx: &mut Tx, scope: ProjectScope, id: Uuid, facts: Value, due_at: Instant) -> Result<()> {
+pub async fn make_due(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    id: Uuid,
+    facts: Value,
+    due_at: Instant,
+) -> Result<()> {
     sql("UPDATE notices SET facts = $3, due_at = $4 WHERE project_id = $1 AND id = $2")
         .bind(scope.project())
         .bind(id)
@@ -248,13 +258,7 @@ pub async fn take_due(
 }
 
 /// Stores in which words a notice was told.
-pub async fn set_words(
-    tx: &mut Tx,
-    scope: ProjectScope,
-    id: Uuid,
-    headline: &str,
-    link: &str,
-) -> Result<()> {
+pub async fn set_words(tx: &mut Tx, scope: ProjectScope, id: Uuid, headline: &str, link: &str) -> Result<()> {
     sql("UPDATE notices SET headline = $3, link = $4 WHERE project_id = $1 AND id = $2")
         .bind(scope.project())
         .bind(id)

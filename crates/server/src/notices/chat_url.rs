@@ -31,7 +31,8 @@ pub(crate) fn read(text: &str, allow: &[AllowOutbound]) -> Result<Url, &'static 
         Some(Host::Domain(_)) => None,
         None => return Err("The address of the chat has no host."),
     };
-    let is_local = matches!(url.host(), Some(Host::Domain(name)) if name.trim_end_matches('.') == "localhost");
+    let is_local =
+        matches!(url.host(), Some(Host::Domain(name)) if name.trim_end_matches('.') == "localhost");
     if !is_allowed && (is_local || address.is_some_and(|address| denied(address).is_some())) {
         return Err("The address of the chat may not be reached from this server.");
     }
@@ -57,7 +58,10 @@ mod tests {
     fn only_a_public_https_address_is_taken() {
         let good = read(" https://hooks.slack.com/services/T00/B00/XYZW12345 ", &[]).unwrap();
         assert_eq!(shown(&good), "hooks.slack.com/\u{2026}2345");
-        assert_eq!(shown(&read("https://hooks.example/abcd", &[]).unwrap()), "hooks.example/\u{2026}");
+        assert_eq!(
+            shown(&read("https://hooks.example/abcd", &[]).unwrap()),
+            "hooks.example/\u{2026}"
+        );
         for bad in [
             "",
             "hooks.slack.com/x",

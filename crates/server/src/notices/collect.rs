@@ -2,10 +2,15 @@
 
 use std::collections::HashMap;
 
-use searchwright_contract::{Clock, Instant, audits::Audit, events::Event, ids::AuditId};
+use searchwright_contract::{
+    Clock, Instant,
+    audits::Audit,
+    events::{Event, EventType},
+    ids::AuditId,
+};
 use searchwright_notices::{
     facts::{AuditFigures, NoticeFacts},
-    rules::{self, Cause, Known, KnownAudit, KnownFailure, LostConnection, Lookup, NoticeStep},
+    rules::{self, Cause, Known, KnownAudit, KnownFailure, Lookup, LostConnection, NoticeStep},
     timing::{COLLECT_MILLIS, HOLD_MILLIS, OLD_MILLIS, RETELL_MILLIS},
 };
 use searchwright_store::{
@@ -110,14 +115,16 @@ async fn look_up(
     match rules::lookup(event) {
         None => {}
         Some(Lookup::Post(id)) => {
-            let post = missing_as_none(posts::get(tx, scope, id).await)?;
-            known.failure = post
-                .and_then(|record| record.post.summary.failure)
-                .map(|failure| KnownFailure {
+            known.connection = stored::find_connection_of_post(tx, scope, id).await?;
+            if event.kind == EventType::PostPublishFailed {
+                let post = missing_as_none(posts::get(tx, scope, id).await)?;
+                let failure = post.and_then(|record| record.post.summary.failure);
+                known.failure = failure.map(|failure| KnownFailure {
                     code: failure.code,
                     detail: failure.detail,
                 });
-            known.lost = stored::find_lost_of_post(tx, scope, id).await?.map(lost);
+                known.lost = stored::find_lost_of_post(tx, scope, id).await?.map(lost);
+            }
         }
         Some(Lookup::Connection(id)) => known.lost = stored::find_lost(tx, scope, id).await?.map(lost),
         Some(Lookup::Audit(id)) => {
@@ -206,7 +213,11 @@ async fn begin(
     cause: Cause,
     now: Instant,
 ) -> Result<(), Error> {
-    let wait = if cause.is_held { HOLD_MILLIS } else { COLLECT_MILLIS };
+    let wait = if cause.is_held {
+        HOLD_MILLIS
+    } else {
+        COLLECT_MILLIS
+    };
     let new = NewNotice {
         id,
         kind: cause.kind.as_str(),

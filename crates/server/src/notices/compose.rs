@@ -96,14 +96,20 @@ impl Notices {
                     let mut recipients = Vec::new();
                     if has_mail {
                         let members = settings::list_recipients(tx, scope).await?;
-                        recipients.extend(members.iter().map(|member| (Some(member.user), wishes_of(member))));
+                        recipients.extend(
+                            members
+                                .iter()
+                                .map(|member| (Some(member.user), wishes_of(member))),
+                        );
                     }
                     let chat = settings::find_chat(tx, scope).await?;
                     let chat = chat.filter(|chat| chat.stopped_at.is_none());
                     recipients.extend(chat.map(|chat| (None, wishes(&chat.settings))));
                     for (user, wishes) in recipients {
-                        let wanted: Vec<&ToldNotice> =
-                            told.iter().filter(|notice| notice.is_wanted(&wishes.kinds)).collect();
+                        let wanted: Vec<&ToldNotice> = told
+                            .iter()
+                            .filter(|notice| notice.is_wanted(&wishes.kinds))
+                            .collect();
                         if wanted.is_empty() {
                             continue;
                         }

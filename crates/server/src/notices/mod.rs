@@ -26,7 +26,7 @@ use crate::{Settings, open::OpenError};
 /// Interval at which it is looked for events, for notices that are due and for messages.
 const POLL: Duration = Duration::from_secs(1);
 /// Milliseconds between two looks for digests and for what no event tells.
-const LOOK_MILLIS: i64 = 60_000;
+const LOOK_MILLIS: u64 = 60_000;
 /// Name of the key of the links that stop mail.
 const KEY: &str = "notice_key";
 
@@ -57,7 +57,9 @@ async fn load_key(db: &Db) -> Result<UnsubscribeKey, Error> {
                 .await?
         }
     };
-    let bytes = stored.try_into().map_err(|_| Error::Seal("the key of notices is not 32 bytes"))?;
+    let bytes = stored
+        .try_into()
+        .map_err(|_| Error::Seal("the key of notices is not 32 bytes"))?;
     Ok(UnsubscribeKey::new(bytes))
 }
 
@@ -105,24 +107,29 @@ impl Notices {
                 () = stop.cancelled() => return,
                 _ = tick.tick() => {}
             }
-            let now = self.clock().now();
-            // One part that fails does not keep the others from their work.
-            if let Err(error) = self.collect(now).await {
-                tracing::warn!(%error, "reading events for notices failed; trying again");
-            }
-            if let Err(error) = self.tell(now).await {
-                tracing::warn!(%error, "writing notices failed; trying again");
-            }
-            let is_time = looked.is_none_or(|at| now.millis().abs_diff(at.millis()) >= LOOK_MILLIS.unsigned_abs());
-            if is_time {
-                looked = Some(now);
-                if let Err(error) = self.look_for_uncertain(now).await {
-                    tracing::warn!(%error, "looking for uncertain publications failed; trying again in a minute");
-                }
-                if let Err(error) = self.write_digests(now).await {
-                    tracing::warn!(%error, "writing digests failed; trying again in a minute");
-                }
-            }
+            self.turn(&mut looked).await;
+        }
+    }
+
+    /// Reads what happened and writes the messages that are due; with what is looked for once a minute if that was not looked for
+    /// since. One part that fails does not keep the others from their work.
+    pub async fn turn(&self, looked: &mut Option<Instant>) {
+        let now = self.clock().now();
+        if let Err(error) = self.collect(now).await {
+            tracing::warn!(%error, "reading events for notices failed; trying again");
+        }
+        if let Err(error) = self.tell(now).await {
+            tracing::warn!(%error, "writing notices failed; trying again");
+        }
+        if looked.is_some_and(|at| now.millis().abs_diff(at.millis()) < LOOK_MILLIS) {
+            return;
+        }
+        *looked = Some(now);
+        if let Err(error) = self.look_for_uncertain(now).await {
+            tracing::warn!(%error, "looking for uncertain publications failed; trying again in a minute");
+        }
+        if let Err(error) = self.write_digests(now).await {
+            tracing::warn!(%error, "writing digests failed; trying again in a minute");
         }
     }
 

@@ -58,7 +58,7 @@ impl Notices {
     }
 
     /// Sends what is due.
-    pub(super) async fn send_due(&self) -> Result<(), Error> {
+    pub async fn send_due(&self) -> Result<(), Error> {
         loop {
             let now = self.clock().now();
             let at = self.db().lease_time(self.clock()).await?;
@@ -84,14 +84,18 @@ impl Notices {
     }
 
     async fn send_one(&self, message: LeasedMessage) -> Result<(), Error> {
+        let mut chat = None;
         let said = match message.user {
             Some(user) => self.send_mail(&message, user).await?,
             None => {
                 let mut tx = self.db().read().await?;
-                let url = settings::find_chat_url(&mut tx, message.scope, &self.engine.keyring).await?;
+                let found = settings::find_chat_url(&mut tx, message.scope, &self.engine.keyring).await?;
                 drop(tx);
-                match url {
-                    Some(url) => self.say(&url, &message.text).await,
+                match found {
+                    Some(found) => {
+                        chat = Some(found.id);
+                        self.say(&found.url, &message.text).await
+                    }
                     None => Said::Never("The chat was removed or stopped.".to_owned()),
                 }
             }
@@ -110,12 +114,11 @@ impl Notices {
                         }
                         Said::Never(reason) => MessageOutcome::Failed(reason),
                         Said::Gone(reason) => {
-                            let is_ours =
-                                messages::record(tx, &message, MessageOutcome::Failed(reason.clone()), now).await?;
-                            if is_ours {
-                                settings::stop_chat(tx, message.scope, &reason, now).await?;
+                            // Before the message, so that messages to one chat wait for each other here.
+                            if let Some(chat) = chat {
+                                settings::stop_chat(tx, message.scope, chat, &reason, now).await?;
                             }
-                            return Ok(());
+                            MessageOutcome::Failed(reason)
                         }
                     };
                     messages::record(tx, &message, outcome, now).await.map(drop)
@@ -188,7 +191,9 @@ impl Notices {
             Err(error) => Said::Later(
                 match error {
                     FetchError::Dns => "The name of the chat cannot be resolved.",
-                    FetchError::Tls | FetchError::Certificate(_) => "There is no secure connection to the chat.",
+                    FetchError::Tls | FetchError::Certificate(_) => {
+                        "There is no secure connection to the chat."
+                    }
                     FetchError::Timeout => "The chat did not answer in time.",
                     FetchError::Connect => "The chat accepts no connection.",
                     _ => "The connection to the chat broke.",
@@ -200,7 +205,12 @@ impl Notices {
     }
 
     /// Sends a mail to try it; returns the answer of the server, or why it did not take it.
-    pub(crate) async fn try_mail(&self, to: &str, scope: ProjectScope, user: UserId) -> Result<String, String> {
+    pub(crate) async fn try_mail(
+        &self,
+        to: &str,
+        scope: ProjectScope,
+        user: UserId,
+    ) -> Result<String, String> {
         let project = self.db().read().await;
         let project = match project {
             Ok(mut tx) => self.project(&mut tx, scope).await,
@@ -222,12 +232,14 @@ impl Notices {
             let url = settings::find_chat_url(&mut tx, scope, &self.engine.keyring).await?;
             Ok::<_, Error>((project, url))
         };
-        let found = found.await.map_err(|_| "The server cannot do this right now.".to_owned())?;
-        let (project, Some(url)) = found else {
+        let found = found
+            .await
+            .map_err(|_| "The server cannot do this right now.".to_owned())?;
+        let (project, Some(chat)) = found else {
             return Err("There is no chat, or it is stopped.".to_owned());
         };
         let (_, text) = render::test(&project);
-        answer(self.say(&url, &render::chat(&text)).await)
+        answer(self.say(&chat.url, &render::chat(&text)).await)
     }
 }
 
@@ -261,7 +273,11 @@ fn shown(body: &[u8], url: &SecretString) -> String {
         && text.len() <= SHOWN
         && text.chars().all(is_plain)
         && !(secret.len() > 2 && text.contains(secret));
-    if is_safe { format!(": {text}") } else { String::new() }
+    if is_safe {
+        format!(": {text}")
+    } else {
+        String::new()
+    }
 }
 
 #[cfg(test)]
@@ -272,7 +288,13 @@ mod tests {
     fn an_answer_of_a_chat_never_repeats_its_address() {
         let url = SecretString::from("https://chat.example/services/T0/B0/Xyz123");
         assert_eq!(shown(b"no_service\n", &url), ": no_service");
-        for told in ["Cannot POST /services/T0/B0/Xyz123", "no such hook Xyz123", "", "<b>no</b>", &"a".repeat(61)] {
+        for told in [
+            "Cannot POST /services/T0/B0/Xyz123",
+            "no such hook Xyz123",
+            "",
+            "<b>no</b>",
+            &"a".repeat(61),
+        ] {
             assert_eq!(shown(told.as_bytes(), &url), "", "{told}");
         }
     }

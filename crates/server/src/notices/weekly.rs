@@ -70,7 +70,10 @@ impl Notices {
                 after = (last.scope.project().into(), last.user);
                 for member in members {
                     let wishes = wishes_of(&member);
-                    let changed = member.settings.as_ref().map_or(member.since, |set| set.updated_at);
+                    let changed = member
+                        .settings
+                        .as_ref()
+                        .map_or(member.since, |set| set.updated_at);
                     let reader = DigestReader {
                         scope: member.scope,
                         zone: member.timezone,
@@ -140,7 +143,12 @@ impl Notices {
             .await
     }
 
-    async fn write_digest(&self, scope: ProjectScope, slot: &DueDigest, now: Instant) -> Result<WrittenDigest, Error> {
+    async fn write_digest(
+        &self,
+        scope: ProjectScope,
+        slot: &DueDigest,
+        now: Instant,
+    ) -> Result<WrittenDigest, Error> {
         let since = slot.at.plus_millis(-WEEK_MILLIS);
         let mut tx = self.db().read().await?;
         let project = self.project(&mut tx, scope).await?;
@@ -164,7 +172,10 @@ impl Notices {
         let overview = OverviewData::load(&mut tx, scope, request, now).await;
         drop(tx);
         let mentions = match overview {
-            Ok(data) => tokio::task::spawn_blocking(move || data.compute().ok()).await.ok().flatten(),
+            Ok(data) => tokio::task::spawn_blocking(move || data.compute().ok())
+                .await
+                .ok()
+                .flatten(),
             Err(_) => None,
         };
         let mentions = mentions.and_then(|overview| {
@@ -179,13 +190,16 @@ impl Notices {
         });
         let count = |kind: EventType| {
             let mut all = events.iter();
-            all.find(|(known, _)| known == kind.as_str()).map_or(0, |(_, count)| *count)
+            all.find(|(known, _)| known == kind.as_str())
+                .map_or(0, |(_, count)| *count)
         };
         let facts = WeekFacts {
             days: slot.days.clone(),
             health: newest.and_then(|audit| audit.score),
             health_before: before.and_then(|audit| audit.score),
-            was_audited: newest.and_then(|audit| audit.finished_at).is_some_and(|at| at >= since),
+            was_audited: newest
+                .and_then(|audit| audit.finished_at)
+                .is_some_and(|at| at >= since),
             opened: count(EventType::IssueOpened),
             reopened: count(EventType::IssueReopened),
             resolved: count(EventType::IssueResolved),

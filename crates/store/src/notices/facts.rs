@@ -38,6 +38,19 @@ pub async fn find_lost_of_post(
     .await
 }
 
+/// Returns the connection by which a post was last sent.
+pub async fn find_connection_of_post(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    post: PostId,
+) -> Result<Option<ConnectionId>> {
+    sql("SELECT connection_id FROM publish_attempts WHERE project_id = $1 AND post_id = $2 ORDER BY id DESC LIMIT 1")
+        .bind(scope.project())
+        .bind(post)
+        .fetch_optional(tx, |c| c.take())
+        .await
+}
+
 /// Returns a connection if it is lost.
 pub async fn find_lost(
     tx: &mut Tx,

@@ -65,8 +65,10 @@ pub async fn count_since(
     user: Option<UserId>,
     since: Instant,
 ) -> Result<u64> {
-    sql("SELECT count(*) FROM notice_messages WHERE project_id = $1 AND channel = $2 AND created_at >= $3
-           AND (user_id = $4 OR CAST($4 AS UUID) IS NULL) AND purpose <> 'digest'")
+    sql(
+        "SELECT count(*) FROM notice_messages WHERE project_id = $1 AND channel = $2 AND created_at >= $3
+           AND (user_id = $4 OR CAST($4 AS UUID) IS NULL) AND purpose <> 'digest'",
+    )
     .bind(scope.project())
     .bind(channel(user))
     .bind(since)
@@ -203,9 +205,11 @@ pub async fn record(
 
 /// Releases all leases. For the start of the only process of an installation.
 pub async fn release_all(tx: &mut Tx) -> Result<()> {
-    sql("UPDATE notice_messages SET lease_until = NULL WHERE next_at IS NOT NULL AND lease_until IS NOT NULL")
-        .execute(tx)
-        .await?;
+    sql(
+        "UPDATE notice_messages SET lease_until = NULL WHERE next_at IS NOT NULL AND lease_until IS NOT NULL",
+    )
+    .execute(tx)
+    .await?;
     Ok(())
 }
 

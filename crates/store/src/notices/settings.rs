@@ -103,11 +103,7 @@ pub async fn list_recipients(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<Mai
 
 /// Returns at most `limit` members of all projects whose digest may be due after a place: those who chose one, and those who
 /// have chosen nothing and manage.
-pub async fn list_readers(
-    tx: &mut Tx,
-    after: (ProjectId, UserId),
-    limit: u32,
-) -> Result<Vec<MailRecipient>> {
+pub async fn list_readers(tx: &mut Tx, after: (ProjectId, UserId), limit: u32) -> Result<Vec<MailRecipient>> {
     let (project, user) = after;
     sql(recipients!(
         "(s.digest OR (s.user_id IS NULL AND m.role IN ('owner', 'admin'))) AND (p.id, m.user_id) > ($1, $2)
@@ -203,7 +199,8 @@ pub struct NoticeChat {
     pub stopped_at: Option<Instant>,
 }
 
-const CHAT: &str = "SELECT shown, kinds, digest, weekday, hour, version, updated_at, stopped_because, stopped_at
+const CHAT: &str =
+    "SELECT shown, kinds, digest, weekday, hour, version, updated_at, stopped_because, stopped_at
      FROM notice_chats WHERE project_id = $1";
 
 fn read_chat(c: &mut Cells<'_>) -> Result<NoticeChat> {
@@ -236,9 +233,11 @@ pub struct ChatReader {
 
 /// Returns at most `limit` chats that get a digest, of projects after one.
 pub async fn list_chat_readers(tx: &mut Tx, after: ProjectId, limit: u32) -> Result<Vec<ChatReader>> {
-    sql("SELECT p.id, p.timezone, c.kinds, c.digest, c.weekday, c.hour, c.version, c.updated_at
+    sql(
+        "SELECT p.id, p.timezone, c.kinds, c.digest, c.weekday, c.hour, c.version, c.updated_at
          FROM notice_chats c JOIN projects p ON p.id = c.project_id
-         WHERE c.digest AND c.stopped_at IS NULL AND p.id > $1 ORDER BY p.id LIMIT $2")
+         WHERE c.digest AND c.stopped_at IS NULL AND p.id > $1 ORDER BY p.id LIMIT $2",
+    )
     .bind(after)
     .bind(limit)
     .fetch_all(tx, |c| {
@@ -326,21 +325,29 @@ pub async fn remove_chat(tx: &mut Tx, scope: ProjectScope) -> Result<bool> {
     Ok(removed > 0)
 }
 
-/// Stops the chat of a project, and gives up what was to be sent to it.
-pub async fn stop_chat(tx: &mut Tx, scope: ProjectScope, reason: &str, now: Instant) -> Result<()> {
-    sql("UPDATE notice_chats SET stopped_at = $2, stopped_because = $3, version = version + 1
-         WHERE project_id = $1 AND stopped_at IS NULL")
+/// Stops the chat of a project, and gives up what was to be sent to it, unless it has another URL meanwhile.
+pub async fn stop_chat(tx: &mut Tx, scope: ProjectScope, id: Uuid, reason: &str, now: Instant) -> Result<()> {
+    let stopped = sql(
+        "UPDATE notice_chats SET stopped_at = $3, stopped_because = $4, version = version + 1
+         WHERE project_id = $1 AND id = $2 AND stopped_at IS NULL",
+    )
     .bind(scope.project())
+    .bind(id)
     .bind(now)
     .bind(reason)
     .execute(tx)
     .await?;
-    give_up_chat(tx, scope, reason).await
+    if stopped > 0 {
+        give_up_chat(tx, scope, reason).await?;
+    }
+    Ok(())
 }
 
 async fn give_up_chat(tx: &mut Tx, scope: ProjectScope, reason: &str) -> Result<()> {
-    sql("UPDATE notice_messages SET status = 'failed', next_at = NULL, reason = $2
-         WHERE project_id = $1 AND channel = 'chat' AND next_at IS NOT NULL")
+    sql(
+        "UPDATE notice_messages SET status = 'failed', next_at = NULL, reason = $2
+         WHERE project_id = $1 AND channel = 'chat' AND next_at IS NOT NULL",
+    )
     .bind(scope.project())
     .bind(reason)
     .execute(tx)
@@ -348,17 +355,23 @@ async fn give_up_chat(tx: &mut Tx, scope: ProjectScope, reason: &str) -> Result<
     Ok(())
 }
 
+/// URL of a chat, opened.
+#[derive(Clone, Debug)]
+pub struct ChatUrl {
+    /// Id of the row: another URL has another.
+    pub id: Uuid,
+    /// The URL.
+    pub url: SecretString,
+}
+
 /// Returns the URL of the chat of a project; `None` if there is none or it is stopped.
-pub async fn find_chat_url(
-    tx: &mut Tx,
-    scope: ProjectScope,
-    keyring: &Keyring,
-) -> Result<Option<SecretString>> {
+pub async fn find_chat_url(tx: &mut Tx, scope: ProjectScope, keyring: &Keyring) -> Result<Option<ChatUrl>> {
     let row: Option<(Uuid, Vec<u8>)> =
         sql("SELECT id, url FROM notice_chats WHERE project_id = $1 AND stopped_at IS NULL")
             .bind(scope.project())
             .fetch_optional(tx, |c| Ok((c.take()?, c.take()?)))
             .await?;
-    row.map(|(id, sealed)| keyring.open_text(seal_context(scope, id), &sealed))
-        .transpose()
+    let Some((id, sealed)) = row else { return Ok(None) };
+    let url = keyring.open_text(seal_context(scope, id), &sealed)?;
+    Ok(Some(ChatUrl { id, url }))
 }

@@ -39,7 +39,10 @@ const MESSAGES: u32 = 60;
 
 /// The page.
 pub(super) fn routes() -> Router<Arc<App>> {
-    Router::new().route("/projects/{project}/settings/notices", get(show_page).post(change))
+    Router::new().route(
+        "/projects/{project}/settings/notices",
+        get(show_page).post(change),
+    )
 }
 
 /// Fields of what somebody is sent.
@@ -58,7 +61,9 @@ impl WishFields {
             .collect();
         let hours = hours.iter().map(|(value, text)| (value.as_str(), text.as_str()));
         Self {
-            kinds: Choice::list(kinds, |word| NoticeKind::parse(word).is_some_and(|kind| wishes.kinds.has(kind))),
+            kinds: Choice::list(kinds, |word| {
+                NoticeKind::parse(word).is_some_and(|kind| wishes.kinds.has(kind))
+            }),
             digest: wishes.digest,
             weekdays: Choice::list(fields::WEEKDAYS, |day| day == wishes.weekday.to_string()),
             hours: Choice::list(hours, |hour| hour == wishes.hour.to_string()),
@@ -129,10 +134,9 @@ fn state_of(visit: &Visit, message: &MessageState) -> (&'static str, String) {
     match (message.status.as_str(), message.sent_at, message.next_at) {
         ("sent", Some(at), _) => ("good", format!("Sent {}", visit.time(&at))),
         ("failed", ..) => ("error", format!("Failed: {reason}")),
-        (_, _, Some(at)) if message.attempts > 0 => (
-            "warning",
-            format!("Waits until {}: {reason}", visit.time(&at)),
-        ),
+        (_, _, Some(at)) if message.attempts > 0 => {
+            ("warning", format!("Waits until {}: {reason}", visit.time(&at)))
+        }
         _ => ("run", "On its way".to_owned()),
     }
 }
@@ -181,11 +185,19 @@ async fn show_with(visit: &Visit, remarks: NoticeRemarks) -> PageResult {
     let (own, chat, listed, mails, chats) = loaded.await?;
     let has_mail = app.notices.has_mail();
     let may_set_chat = visit.role >= Role::Admin;
-    let missing = if has_mail { "Not mailed to you" } else { "Mail is not set up" };
+    let missing = if has_mail {
+        "Not mailed to you"
+    } else {
+        "Mail is not set up"
+    };
     let rows = listed.iter().map(|notice| NoticeRow {
         at: visit.time(&notice.first_at),
         text: notice.headline.as_deref().map_or_else(
-            || NoticeKind::parse(&notice.kind).map_or("", NoticeKind::name).to_owned(),
+            || {
+                NoticeKind::parse(&notice.kind)
+                    .map_or("", NoticeKind::name)
+                    .to_owned()
+            },
             show::plain,
         ),
         href: notice.link.as_deref().map(|path| visit.address(path)),
@@ -210,7 +222,9 @@ async fn show_with(visit: &Visit, remarks: NoticeRemarks) -> PageResult {
         mail: WishFields::new(remarks.mail.as_ref().unwrap_or(&own_wishes)),
         mail_wrong,
         digest_state: digest.map(|message| state_of(visit, message).1),
-        refused: refused.and_then(|message| message.reason.as_deref()).map(show::plain),
+        refused: refused
+            .and_then(|message| message.reason.as_deref())
+            .map(show::plain),
         may_set_chat,
         chat: chat_card(visit, chat.as_ref(), remarks.chat, chat_wrong),
         tried: remarks.tried,
@@ -237,8 +251,14 @@ fn chat_card(
     };
     let stopped = chat.and_then(|chat| {
         let at = visit.time(&chat.stopped_at?);
-        let reason = chat.stopped_because.as_deref().map(show::plain).unwrap_or_default();
-        Some(format!("{reason} Nothing more is sent since {at}. Save it again to go on."))
+        let reason = chat
+            .stopped_because
+            .as_deref()
+            .map(show::plain)
+            .unwrap_or_default();
+        Some(format!(
+            "{reason} Nothing more is sent since {at}. Save it again to go on."
+        ))
     });
     ChatCard {
         shown: chat.map(|chat| show::plain(&chat.shown)),
@@ -256,7 +276,12 @@ async fn show_page(visit: Visit) -> PageResult {
 /// Reads what was chosen; an error is a choice that the form does not have.
 fn chosen(sent: &SentForm) -> Result<Wishes, Failure> {
     let number = |name: &str, most: u8| {
-        let number = sent.form.get(name).parse::<u8>().ok().filter(|number| *number <= most);
+        let number = sent
+            .form
+            .get(name)
+            .parse::<u8>()
+            .ok()
+            .filter(|number| *number <= most);
         let text = format!("choose the {name} from the list");
         number.ok_or_else(|| Failure::from(Problem::fault("", "not_a_choice", &text)))
     };
@@ -280,9 +305,12 @@ fn stored(wishes: &Wishes, now: searchwright_contract::Instant) -> NoticeSetting
 }
 
 fn changed_meanwhile() -> Failure {
-    Problem::new(Code::PreconditionFailed, "it was changed since this page was loaded")
-        .hint("look at what is set now, and send the form again if it is still right")
-        .into()
+    Problem::new(
+        Code::PreconditionFailed,
+        "it was changed since this page was loaded",
+    )
+    .hint("look at what is set now, and send the form again if it is still right")
+    .into()
 }
 
 async fn save_mail(sent: &SentForm, wishes: &Wishes) -> Result<(), Failure> {
@@ -319,7 +347,11 @@ async fn change_chat(sent: &SentForm, change: ChatChange) -> Result<(), Failure>
         id: user,
         name: visit.session().user_name.clone(),
     };
-    let (now, entry, keyring) = (app.engine.clock.now(), app.engine.clock.id(), app.engine.keyring.clone());
+    let (now, entry, keyring) = (
+        app.engine.clock.now(),
+        app.engine.clock.id(),
+        app.engine.keyring.clone(),
+    );
     let seen: Option<i64> = sent.form.get("version").parse().ok();
     app.engine
         .db
@@ -328,7 +360,9 @@ async fn change_chat(sent: &SentForm, change: ChatChange) -> Result<(), Failure>
                 let access = access::find_project_of_user(tx, user, project).await?;
                 let access = access.ok_or_else(|| Problem::not_found("project"))?;
                 if access.role.is_none_or(|role| role < Role::Admin) {
-                    return Err(Problem::new(Code::InsufficientScope, "the chat needs the role admin").into());
+                    return Err(
+                        Problem::new(Code::InsufficientScope, "the chat needs the role admin").into(),
+                    );
                 }
                 let scope = access.scope();
                 notices::lock_head(tx, scope).await?;
@@ -451,7 +485,9 @@ async fn test(visit: &Visit, is_mail: bool) -> PageResult {
     let app = visit.app();
     let tried = async {
         if !is_mail && visit.role < Role::Admin {
-            return Err(Problem::new(Code::InsufficientScope, "a test of the chat needs the role admin").into());
+            return Err(
+                Problem::new(Code::InsufficientScope, "a test of the chat needs the role admin").into(),
+            );
         }
         visit.start_work().await?;
         let mut tx = app.engine.db.read().await?;
