@@ -32,10 +32,9 @@ pub fn next_attempt(
     now: Instant,
 ) -> Option<Instant> {
     let step = STEPS.get(attempts.checked_sub(1)? as usize)?;
-    let asked = asked_seconds
-        .and_then(|seconds| i64::try_from(seconds).ok())
-        .unwrap_or(0);
-    let seconds = (*step).max(asked.min(TRIED_MILLIS / 1_000));
+    let most = TRIED_MILLIS / 1_000;
+    let asked = asked_seconds.map_or(0, |seconds| i64::try_from(seconds).unwrap_or(most).min(most));
+    let seconds = (*step).max(asked);
     let next = now.plus_millis(seconds * 1_000);
     (next.millis() - created.millis() <= TRIED_MILLIS).then_some(next)
 }

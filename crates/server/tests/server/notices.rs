@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::{
-    audited::{bench_set, page},
+    audited::{Website, bench_set, page, serve as serve_site},
     blog::{Blog, Fault},
     dashboard_audits::{address, signed_in, submit},
     harness::{Bench, now, settings},
@@ -223,13 +223,19 @@ async fn an_uncertain_post_is_told_until_it_is_found(database: &str) {
 }
 
 async fn a_failed_audit_is_told_with_its_reason(database: &str) {
-    let mail = MailServer::start().await;
-    let (bench, site) = bench_set(database, "", Clock::fixed(now()), &mail.settings()).await;
+    let site = Website::default();
+    site.put("/", 401, "who are you?");
+    let at = serve_site(&site).await;
+    let allow = format!("allow_outbound=[\"crawl={at}\"]");
+    let (mut bench, mail) = with_mail(database, &["worker.jobs=1", &allow]).await;
+    let engine = &bench.server.app.engine;
+    let project = engine
+        .create_project("Desks", &format!("http://{at}"))
+        .await
+        .unwrap();
+    bench.project = project.id;
+    bench.key = bench.key_for(project.id, &[]).await;
     person(&bench, "ann@example.com", Role::Owner).await;
-    turn(&bench).await;
-    for path in ["/", "/a", "/b", "/c"] {
-        site.put(path, 401, "");
-    }
     let audit = bench.post("P/audits", json!({})).await.json();
     until_ended(&bench, audit["job"]["id"].as_str().unwrap()).await;
     let failed = bench.get("P/audits?limit=1").await.json()["data"][0].clone();
