@@ -3,11 +3,18 @@
 //! The server is named in the configuration of the operator, not by users or pages, so it may be at any address. Passwords and
 //! links that sign in are sent over TLS only, except to a server on the loopback interface.
 
-use std::{net::IpAddr, time::Duration};
+use std::{
+    net::IpAddr,
+    time::{Duration, SystemTime},
+};
 
 use lettre::{
     AsyncSmtpTransport, AsyncTransport as _, Message, Tokio1Executor,
-    message::{Mailbox, header::ContentType},
+    message::{
+        Mailbox, MessageBuilder,
+        header::{ContentType, HeaderName, HeaderValue},
+    },
+    transport::smtp::Error as SmtpError,
 };
 use url::Url;
 
@@ -39,6 +46,17 @@ pub struct Mail<'a> {
     pub text: &'a str,
 }
 
+/// Headers of a mail that a program sends by itself.
+#[derive(Clone, Copy, Debug)]
+pub struct MailMarks<'a> {
+    /// Part of the `Message-ID` before the sign `@`: the same in every attempt, so that a repeat is recognised.
+    pub id: &'a str,
+    /// `Date`.
+    pub at: SystemTime,
+    /// Address that stops such mail by a POST (RFC 8058).
+    pub unsubscribe: Option<&'a str>,
+}
+
 /// A setting that cannot be used, or a message that was not sent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MailError {
@@ -51,9 +69,30 @@ pub enum MailError {
     /// The message cannot be written.
     #[error("the message cannot be written: {0}")]
     Message(String),
-    /// The server did not take it.
+    /// The server did not take it; it may take it later.
     #[error("the SMTP server did not take the message: {0}")]
     Refused(String),
+    /// The server does not take it, now or later.
+    #[error("the SMTP server does not take the message: {0}")]
+    Rejected(String),
+}
+
+impl MailError {
+    /// Returns whether another attempt would end in the same way.
+    pub const fn is_permanent(&self) -> bool {
+        !matches!(self, Self::Refused(_))
+    }
+
+    fn from_smtp(error: &SmtpError) -> Self {
+        // Replies about the login concern the settings of the server and not this message: the operator mends them.
+        let code = error.status().map(u16::from);
+        let is_login = matches!(code, Some(530 | 534 | 535 | 538));
+        if error.is_permanent() && !is_login {
+            Self::Rejected(error.to_string())
+        } else {
+            Self::Refused(error.to_string())
+        }
+    }
 }
 
 impl Mailer {
@@ -89,22 +128,70 @@ impl Mailer {
 
     /// Sends a message.
     pub async fn send(&self, mail: Mail<'_>) -> Result<(), MailError> {
-        let message = Message::builder()
+        self.deliver(mail, self.begin(mail)?).await.map(drop)
+    }
+
+    /// Sends a message that nobody asked for just now. Returns the answer of the server.
+    pub async fn send_marked(&self, mail: Mail<'_>, marks: MailMarks<'_>) -> Result<String, MailError> {
+        let mut builder = self
+            .begin(mail)?
+            .message_id(Some(format!("<{}@{}>", marks.id, self.from.email.domain())))
+            .date(marks.at)
+            // No program answers it (RFC 3834).
+            .raw_header(header("Auto-Submitted", "auto-generated")?);
+        if let Some(address) = marks.unsubscribe {
+            builder = builder
+                .raw_header(header("List-Unsubscribe", &format!("<{address}>"))?)
+                .raw_header(header("List-Unsubscribe-Post", "List-Unsubscribe=One-Click")?);
+        }
+        self.deliver(mail, builder).await
+    }
+
+    /// Connects to the server and signs in, and sends nothing.
+    pub async fn check(&self) -> Result<(), MailError> {
+        match tokio::time::timeout(TIMEOUT, self.transport.test_connection()).await {
+            Ok(Ok(true)) => Ok(()),
+            Ok(Ok(false)) => Err(MailError::Refused("it does not answer as it should".to_owned())),
+            Ok(Err(error)) => Err(MailError::Refused(error.to_string())),
+            Err(_) => Err(too_slow()),
+        }
+    }
+
+    fn begin(&self, mail: Mail<'_>) -> Result<MessageBuilder, MailError> {
+        Ok(Message::builder()
             .from(self.from.clone())
             .to(mailbox(mail.to)?)
             .subject(mail.subject)
-            .header(ContentType::TEXT_PLAIN)
+            .header(ContentType::TEXT_PLAIN))
+    }
+
+    async fn deliver(&self, mail: Mail<'_>, builder: MessageBuilder) -> Result<String, MailError> {
+        let message = builder
             .body(mail.text.to_owned())
             .map_err(|e| MailError::Message(e.to_string()))?;
         match tokio::time::timeout(TIMEOUT, self.transport.send(message)).await {
-            Ok(Ok(_)) => Ok(()),
-            Ok(Err(error)) => Err(MailError::Refused(error.to_string())),
-            Err(_) => Err(MailError::Refused(format!(
-                "no answer within {} s",
-                TIMEOUT.as_secs()
-            ))),
+            Ok(Ok(response)) => Ok(response.message().collect::<Vec<_>>().join(" ")),
+            Ok(Err(error)) => Err(MailError::from_smtp(&error)),
+            Err(_) => Err(too_slow()),
         }
     }
+}
+
+fn too_slow() -> MailError {
+    MailError::Refused(format!("no answer within {} s", TIMEOUT.as_secs()))
+}
+
+/// A header whose value is ASCII without spaces to fold at, such as an address.
+fn header(name: &'static str, value: &str) -> Result<HeaderValue, MailError> {
+    if !value.bytes().all(|byte| (b' '..0x7f).contains(&byte)) {
+        return Err(MailError::Message(format!("{name} is not ASCII")));
+    }
+    let name = HeaderName::new_from_ascii_str(name);
+    Ok(HeaderValue::dangerous_new_pre_encoded(
+        name,
+        value.to_owned(),
+        value.to_owned(),
+    ))
 }
 
 fn mailbox(text: &str) -> Result<Mailbox, MailError> {

@@ -27,6 +27,7 @@ use crate::{
     },
     listen::Connections,
     metrics::Metrics,
+    notices::Notices,
 };
 
 /// State shared by the HTTP API, MCP and the connect pages.
@@ -66,6 +67,8 @@ pub struct App {
     pub user_codes: Limiter<String>,
     /// Quotas of addresses without a credential.
     pub strangers: Limiter<std::net::IpAddr>,
+    /// Notices to people.
+    pub notices: Arc<Notices>,
     /// Counters.
     pub metrics: Metrics,
     /// The OpenAPI document, made when first asked for.
@@ -86,7 +89,12 @@ fn resources(settings: &Settings) -> Resources {
 
 impl App {
     /// Prepares the doors of an installation.
-    pub fn new(settings: Settings, people: Arc<People>, engine: Arc<Engine>) -> Self {
+    pub(crate) fn new(
+        settings: Settings,
+        people: Arc<People>,
+        engine: Arc<Engine>,
+        notices: Arc<Notices>,
+    ) -> Self {
         Self {
             gate: Gate::new(engine.clone()),
             turns: Arc::new(Semaphore::new(settings.limits.concurrent)),
@@ -109,6 +117,7 @@ impl App {
             registrations: Limiter::default(),
             user_codes: Limiter::default(),
             strangers: Limiter::default(),
+            notices,
             metrics: Metrics::default(),
             openapi: OnceLock::new(),
             docs: OnceLock::new(),

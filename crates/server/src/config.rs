@@ -221,28 +221,33 @@ impl Settings {
                 "is empty; under the policy allowlist it names the hosts".to_owned(),
             );
         }
+        Ok(AccountSettings {
+            clients: ClientPolicy {
+                documents,
+                may_register: self.oauth.dcr == Switch::On,
+            },
+            mailer: self.mailer()?,
+            origin: self.public_url.clone(),
+        })
+    }
+
+    /// The SMTP server, if one is set.
+    pub(crate) fn mailer(&self) -> Result<Option<Mailer>, ConfigError> {
+        let fail = |name: &str, why: String| Err(ConfigError(format!("{name}: {why}")));
         if self.mail.smtp_url.is_empty() != self.mail.from.is_empty() {
             return fail(
                 "mail",
                 "smtp_url and from are set together, or both are empty".to_owned(),
             );
         }
-        let mailer = match self.mail.smtp_url.as_str() {
-            "" => None,
+        match self.mail.smtp_url.as_str() {
+            "" => Ok(None),
             url => match Mailer::new(url, &self.mail.from) {
-                Ok(mailer) => Some(mailer),
-                Err(error @ MailError::Address(_)) => return fail("mail.from", error.to_string()),
-                Err(error) => return fail("mail.smtp_url", error.to_string()),
+                Ok(mailer) => Ok(Some(mailer)),
+                Err(error @ MailError::Address(_)) => fail("mail.from", error.to_string()),
+                Err(error) => fail("mail.smtp_url", error.to_string()),
             },
-        };
-        Ok(AccountSettings {
-            clients: ClientPolicy {
-                documents,
-                may_register: self.oauth.dcr == Switch::On,
-            },
-            mailer,
-            origin: self.public_url.clone(),
-        })
+        }
     }
 
     fn check(&self) -> Result<(), ConfigError> {

@@ -59,6 +59,7 @@ pub async fn examine(settings: &Settings) -> Vec<Finding> {
     )];
     findings.push(disk(settings));
     findings.extend(database(settings).await);
+    findings.extend(mail(settings).await);
     findings.push(clock());
     // A server that is running is no fault, and the usual reason for an address that is taken.
     let serving = open::is_owned(settings);
@@ -154,6 +155,20 @@ async fn database(settings: &Settings) -> Vec<Finding> {
     }
     db.close().await;
     findings
+}
+
+/// The SMTP server, if one is set: mail that does not leave is noticed by nobody who waits for it.
+async fn mail(settings: &Settings) -> Option<Finding> {
+    // What cannot be read was refused with the configuration.
+    let mailer = settings.mailer().ok()??;
+    Some(match mailer.check().await {
+        Ok(()) => good("mail", "the SMTP server takes the connection and the login"),
+        Err(error) => bad(
+            "mail",
+            error.to_string(),
+            "check mail.smtp_url (or SEARCHWRIGHT_SMTP_URL), and that this machine may reach the server",
+        ),
+    })
 }
 
 /// The key that secrets are sealed with, against the database: without it they are lost, and the server does not start.

@@ -12,6 +12,7 @@ mod listen;
 pub mod logs;
 pub mod mcp;
 pub mod metrics;
+pub mod notices;
 mod oauth;
 pub mod open;
 pub mod sample;

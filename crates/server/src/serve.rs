@@ -12,8 +12,12 @@ use searchwright_contract::Clock;
 use searchwright_engine::{Engine, audits, audits::CrawlSettings, jobs::worker::Worker};
 use searchwright_outbound::SystemLookup;
 use searchwright_store::{
-    activity, answers, connect_links, deliveries::queue, events, idempotency, jobs, rate_limits, reports,
-    schedules, seal::Keyring,
+    activity, answers, connect_links,
+    deliveries::queue,
+    events, idempotency, jobs,
+    notices::{self as stored_notices, messages},
+    rate_limits, reports, schedules,
+    seal::Keyring,
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use url::Url;
@@ -25,6 +29,7 @@ use crate::{
     http::{answer, bearer::Door, router, without_tls},
     listen::{self, Rules},
     mcp,
+    notices::Notices,
     open::{self, Installation, OpenError},
 };
 
@@ -93,6 +98,7 @@ pub async fn start_with(mut settings: Settings, clock: Clock) -> Result<Server, 
     }
     if embedded {
         engine.db.write(|tx| Box::pin(queue::release_all(tx))).await?;
+        engine.db.write(|tx| Box::pin(messages::release_all(tx))).await?;
     }
     engine.db.keep_reserve();
     let failed = |e: std::io::Error| OpenError::File("listen".to_owned(), e);
@@ -129,7 +135,8 @@ pub async fn start_with(mut settings: Settings, clock: Clock) -> Result<Server, 
     }
     engine.publish_with(open::publishing(&settings, vec![addresses.api, addresses.mcp])?);
     let proxies: Arc<[IpNet]> = settings.proxies()?.into();
-    let app = Arc::new(App::new(settings, people, engine.clone()));
+    let notices = Arc::new(Notices::open(&settings, engine.clone()).await?);
+    let app = Arc::new(App::new(settings, people, engine.clone(), notices));
     let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
     let rules = rules(&app, proxies);
     let open = |listener, router| tasks.spawn(listen::serve(listener, router, rules.clone(), stop.clone()));
@@ -153,6 +160,7 @@ pub async fn start_with(mut settings: Settings, clock: Clock) -> Result<Server, 
             keyring,
         )?;
         tasks.spawn(worker.run(stop.clone()));
+        tasks.spawn(app.notices.clone().run(stop.clone()));
     }
     tracing::info!(api = %app.settings.base_url(), mcp = %app.settings.mcp_url, database = app.engine.db.name(), "serving");
     Ok(Server {
@@ -259,9 +267,11 @@ pub async fn work(settings: Settings, stop: CancellationToken) -> Result<(), Ope
     engine.publish_with(open::publishing(&settings, vec![addresses.api, addresses.mcp])?);
     let jobs = settings.worker.jobs.max(1);
     engine.db.keep_reserve();
+    let notices = Arc::new(Notices::open(&settings, engine.clone()).await?);
+    let worker = worker(&settings, engine.clone(), jobs, addresses, keyring)?;
     let db = engine.db.clone();
     tokio::select! {
-        () = worker(&settings, engine.clone(), jobs, addresses, keyring)?.run(stop) => {}
+        ((), ()) = async { tokio::join!(worker.run(stop.clone()), notices.run(stop)) } => {}
         () = db.until_broken() => return Err(OpenError::Uncertain),
     }
     engine.db.close().await;
@@ -308,6 +318,7 @@ async fn upkeep(app: Arc<App>, stop: CancellationToken) {
                     schedules::delete_old_slots(tx, now.plus_millis(-SLOTS_KEPT)).await?;
                     answers::delete_expired_texts(tx, now, FORGOTTEN_TEXTS).await?;
                     reports::delete_expired(tx, now, FORGOTTEN).await?;
+                    stored_notices::delete_expired(tx, now, FORGOTTEN).await?;
                     events::delete_expired(tx, now, FORGOTTEN).await
                 })
             })

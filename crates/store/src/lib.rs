@@ -36,6 +36,7 @@ pub mod keywords;
 mod ledger;
 mod migrations;
 pub mod names;
+pub mod notices;
 pub mod oauth_apps;
 pub mod oauth_clients;
 pub mod oauth_devices;

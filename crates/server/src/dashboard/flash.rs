@@ -70,6 +70,7 @@ pub(crate) fn message(code: &str, count: u64) -> Option<String> {
         "zone-saved" => {
             "Saved. Schedules without a time zone of their own keep their hour, in the new zone.".to_owned()
         }
+        "chat-removed" => "The chat was removed. Nothing more is sent to it.".to_owned(),
         "saved" => "Saved.".to_owned(),
         "deleted" => rows("Deleted.", "# were deleted."),
         "keywords-deleted" => rows("One keyword was deleted.", "# keywords were deleted."),

@@ -35,6 +35,7 @@ mod settings;
 mod setup;
 mod show;
 mod sign_in;
+mod unsubscribe;
 mod visibility;
 pub(crate) mod visit;
 mod webhooks;
@@ -79,6 +80,10 @@ pub(crate) fn routes(app: &App) -> Router<Arc<App>> {
             get(connect::callback).post(connect::handed_over),
         )
         .route("/connect/{token}", get(connect::show).post(connect::submit))
+        .route(
+            "/notices/unsubscribe/{token}",
+            get(unsubscribe::show).post(unsubscribe::stop),
+        )
         .route("/device", get(device::show).post(device::submit))
         .merge(account::routes())
         .merge(members::routes())

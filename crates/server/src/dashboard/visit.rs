@@ -275,6 +275,14 @@ impl Visit {
         (!is_recent).then(|| session::sign_in_again(&self.path))
     }
 
+    /// Takes a unit of the limit on what starts work, for work that no operation of the table starts.
+    pub async fn start_work(&self) -> Result<(), Failure> {
+        operations::limit(self.app(), true, &self.guest.credential)
+            .await
+            .map_err(|refusal| refusal.failure)?;
+        Ok(())
+    }
+
     /// Calls an operation that reads.
     pub async fn read<O: Operation>(&self, operation: &O) -> Result<O::Answer, Failure> {
         self.guest.read(operation).await

@@ -167,6 +167,11 @@ pub async fn bench_reaching(database: &str, also: &str) -> (Bench, Website) {
 
 /// The same, by a clock.
 pub async fn bench_by(database: &str, also: &str, clock: Clock) -> (Bench, Website) {
+    bench_set(database, also, clock, &[]).await
+}
+
+/// The same, with more settings.
+pub async fn bench_set(database: &str, also: &str, clock: Clock, more: &[&str]) -> (Bench, Website) {
     let site = Website::default();
     site.put(
         "/",
@@ -190,7 +195,11 @@ pub async fn bench_by(database: &str, also: &str, clock: Clock) -> (Bench, Websi
     let address = serve(&site).await;
     let folder = Arc::new(tempfile::TempDir::new().unwrap());
     let allow = format!("allow_outbound=[\"crawl={address}\"{also}]");
-    let settings = settings(&folder, database, &[&allow, "worker.jobs=1"]);
+    let set: Vec<&str> = [allow.as_str(), "worker.jobs=1"]
+        .into_iter()
+        .chain(more.iter().copied())
+        .collect();
+    let settings = settings(&folder, database, &set);
     let mut bench = Bench::open(folder, settings, clock).await;
     let engine = &bench.server.app.engine;
     let project = engine

@@ -127,6 +127,10 @@ impl Blog {
     pub fn change_password(&self) {
         self.0.lock().unwrap().password = "another".to_owned();
     }
+
+    pub fn restore_password(&self) {
+        self.0.lock().unwrap().password = PASSWORD.to_owned();
+    }
 }
 
 fn plain(status: u16, body: &Value) -> Response {

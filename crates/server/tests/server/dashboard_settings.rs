@@ -354,6 +354,7 @@ async fn members_see_every_page_of_settings_and_others_none(database: &str) {
         "/keys",
         "/autonomy",
         "/schedules",
+        "/notices",
         "/providers",
         "/checks",
         "/members",

@@ -1373,3 +1373,92 @@ ALTER TABLE keywords ALTER COLUMN project_id SET (n_distinct = 20);
 ALTER TABLE posts ALTER COLUMN project_id SET (n_distinct = 20);
 ALTER TABLE prompts ALTER COLUMN project_id SET (n_distinct = 20);
 ALTER TABLE answers ALTER COLUMN project_id SET (n_distinct = 20);
+
+------------------------------------------------------------------------------------------------------
+-- Notices
+------------------------------------------------------------------------------------------------------
+
+-- Position up to which the events of a project were read for notices. The row is locked while they are.
+CREATE TABLE notice_heads (
+  project_id UUID NOT NULL PRIMARY KEY REFERENCES projects (id),
+  position BIGINT NOT NULL
+);
+
+-- What needs a person. A cause has one row while it stands.
+CREATE TABLE notices (
+  project_id UUID NOT NULL REFERENCES projects (id),
+  id UUID NOT NULL,
+  kind TEXT NOT NULL,
+  cause TEXT NOT NULL,
+  subject UUID NOT NULL, -- record whose change ends the cause
+  times BIGINT NOT NULL, -- events of the cause
+  facts JSONB NOT NULL,
+  headline TEXT, -- once it was told
+  link TEXT,
+  first_at TIMESTAMPTZ NOT NULL,
+  due_at TIMESTAMPTZ NOT NULL,
+  batch UUID, -- shared by what was told together; NULL before
+  told_at TIMESTAMPTZ,
+  ended_at TIMESTAMPTZ,
+  PRIMARY KEY (project_id, id)
+);
+CREATE UNIQUE INDEX notices_standing ON notices (project_id, kind, cause) WHERE ended_at IS NULL;
+CREATE INDEX notices_by_subject ON notices (project_id, subject) WHERE ended_at IS NULL;
+CREATE INDEX notices_due ON notices (due_at) WHERE batch IS NULL AND ended_at IS NULL;
+CREATE INDEX notices_by_age ON notices (first_at);
+
+-- What a member is sent of a project, once they have chosen.
+CREATE TABLE notice_settings (
+  project_id UUID NOT NULL REFERENCES projects (id),
+  user_id UUID NOT NULL REFERENCES users (id),
+  kinds TEXT NOT NULL, -- separated by spaces
+  digest BOOLEAN NOT NULL,
+  weekday BIGINT NOT NULL, -- of the digest, 0 for Sunday
+  hour BIGINT NOT NULL, -- in the time zone of the project
+  version BIGINT NOT NULL,
+  updated_at TIMESTAMPTZ NOT NULL,
+  PRIMARY KEY (project_id, user_id)
+);
+
+-- The chat of a project. Its URL is a secret: it is sealed and bound to the row.
+CREATE TABLE notice_chats (
+  project_id UUID NOT NULL PRIMARY KEY REFERENCES projects (id),
+  id UUID NOT NULL,
+  url BYTEA NOT NULL,
+  shown TEXT NOT NULL, -- host and last characters
+  kinds TEXT NOT NULL,
+  digest BOOLEAN NOT NULL,
+  weekday BIGINT NOT NULL,
+  hour BIGINT NOT NULL,
+  stopped_at TIMESTAMPTZ, -- it refused, and is sent nothing more until somebody sets it again
+  stopped_because TEXT,
+  version BIGINT NOT NULL,
+  created_at TIMESTAMPTZ NOT NULL,
+  updated_at TIMESTAMPTZ NOT NULL
+);
+
+-- Messages to be sent and sent. The id is made of the batch and the recipient, so that none is made twice; `fence` counts
+-- leases, and the outcome of a lease that was lost is not written.
+CREATE TABLE notice_messages (
+  project_id UUID NOT NULL REFERENCES projects (id),
+  id UUID NOT NULL,
+  batch UUID NOT NULL,
+  channel TEXT NOT NULL, -- `mail` or `chat`
+  purpose TEXT NOT NULL, -- `notices`, `digest`, or `last` of a day
+  user_id UUID REFERENCES users (id), -- NULL for the chat
+  notices JSONB NOT NULL, -- ids of the notices in it
+  subject TEXT NOT NULL,
+  text TEXT NOT NULL,
+  status TEXT NOT NULL,
+  attempts BIGINT NOT NULL,
+  next_at TIMESTAMPTZ, -- NULL once it is sent or given up
+  lease_until TIMESTAMPTZ,
+  fence BIGINT NOT NULL,
+  reason TEXT, -- of the last failure
+  created_at TIMESTAMPTZ NOT NULL,
+  sent_at TIMESTAMPTZ,
+  PRIMARY KEY (project_id, id)
+);
+CREATE INDEX notice_messages_due ON notice_messages (next_at) WHERE next_at IS NOT NULL;
+CREATE INDEX notice_messages_by_recipient ON notice_messages (project_id, channel, user_id, created_at);
+CREATE INDEX notice_messages_by_age ON notice_messages (created_at);

@@ -1350,3 +1350,92 @@ CREATE TABLE rate_limits (
   full_at INTEGER NOT NULL, -- microseconds since 1970
   PRIMARY KEY (owner, bucket)
 ) STRICT, WITHOUT ROWID;
+
+------------------------------------------------------------------------------------------------------
+-- Notices
+------------------------------------------------------------------------------------------------------
+
+-- Position up to which the events of a project were read for notices. The row is locked while they are.
+CREATE TABLE notice_heads (
+  project_id BLOB NOT NULL PRIMARY KEY REFERENCES projects (id),
+  position INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- What needs a person. A cause has one row while it stands.
+CREATE TABLE notices (
+  project_id BLOB NOT NULL REFERENCES projects (id),
+  id BLOB NOT NULL,
+  kind TEXT NOT NULL,
+  cause TEXT NOT NULL,
+  subject BLOB NOT NULL, -- record whose change ends the cause
+  times INTEGER NOT NULL, -- events of the cause
+  facts TEXT NOT NULL,
+  headline TEXT, -- once it was told
+  link TEXT,
+  first_at TEXT NOT NULL,
+  due_at TEXT NOT NULL,
+  batch BLOB, -- shared by what was told together; NULL before
+  told_at TEXT,
+  ended_at TEXT,
+  PRIMARY KEY (project_id, id)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX notices_standing ON notices (project_id, kind, cause) WHERE ended_at IS NULL;
+CREATE INDEX notices_by_subject ON notices (project_id, subject) WHERE ended_at IS NULL;
+CREATE INDEX notices_due ON notices (due_at) WHERE batch IS NULL AND ended_at IS NULL;
+CREATE INDEX notices_by_age ON notices (first_at);
+
+-- What a member is sent of a project, once they have chosen.
+CREATE TABLE notice_settings (
+  project_id BLOB NOT NULL REFERENCES projects (id),
+  user_id BLOB NOT NULL REFERENCES users (id),
+  kinds TEXT NOT NULL, -- separated by spaces
+  digest INTEGER NOT NULL,
+  weekday INTEGER NOT NULL, -- of the digest, 0 for Sunday
+  hour INTEGER NOT NULL, -- in the time zone of the project
+  version INTEGER NOT NULL,
+  updated_at TEXT NOT NULL,
+  PRIMARY KEY (project_id, user_id)
+) STRICT, WITHOUT ROWID;
+
+-- The chat of a project. Its URL is a secret: it is sealed and bound to the row.
+CREATE TABLE notice_chats (
+  project_id BLOB NOT NULL PRIMARY KEY REFERENCES projects (id),
+  id BLOB NOT NULL,
+  url BLOB NOT NULL,
+  shown TEXT NOT NULL, -- host and last characters
+  kinds TEXT NOT NULL,
+  digest INTEGER NOT NULL,
+  weekday INTEGER NOT NULL,
+  hour INTEGER NOT NULL,
+  stopped_at TEXT, -- it refused, and is sent nothing more until somebody sets it again
+  stopped_because TEXT,
+  version INTEGER NOT NULL,
+  created_at TEXT NOT NULL,
+  updated_at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Messages to be sent and sent. The id is made of the batch and the recipient, so that none is made twice; `fence` counts
+-- leases, and the outcome of a lease that was lost is not written.
+CREATE TABLE notice_messages (
+  project_id BLOB NOT NULL REFERENCES projects (id),
+  id BLOB NOT NULL,
+  batch BLOB NOT NULL,
+  channel TEXT NOT NULL, -- `mail` or `chat`
+  purpose TEXT NOT NULL, -- `notices`, `digest`, or `last` of a day
+  user_id BLOB REFERENCES users (id), -- NULL for the chat
+  notices TEXT NOT NULL, -- ids of the notices in it
+  subject TEXT NOT NULL,
+  text TEXT NOT NULL,
+  status TEXT NOT NULL,
+  attempts INTEGER NOT NULL,
+  next_at TEXT, -- NULL once it is sent or given up
+  lease_until TEXT,
+  fence INTEGER NOT NULL,
+  reason TEXT, -- of the last failure
+  created_at TEXT NOT NULL,
+  sent_at TEXT,
+  PRIMARY KEY (project_id, id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX notice_messages_due ON notice_messages (next_at) WHERE next_at IS NOT NULL;
+CREATE INDEX notice_messages_by_recipient ON notice_messages (project_id, channel, user_id, created_at);
+CREATE INDEX notice_messages_by_age ON notice_messages (created_at);

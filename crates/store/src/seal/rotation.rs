@@ -77,7 +77,7 @@ struct SealedColumn {
     update: &'static str,
 }
 
-const COLUMNS: [SealedColumn; 6] = [
+const COLUMNS: [SealedColumn; 7] = [
     SealedColumn {
         table: "providers",
         column: "secret",
@@ -95,6 +95,12 @@ const COLUMNS: [SealedColumn; 6] = [
         column: "secret",
         select: "SELECT project_id, id, secret FROM webhook_secrets",
         update: "UPDATE webhook_secrets SET secret = $4 WHERE project_id = $1 AND id = $2 AND secret = $3",
+    },
+    SealedColumn {
+        table: "notice_chats",
+        column: "url",
+        select: "SELECT project_id, id, url FROM notice_chats",
+        update: "UPDATE notice_chats SET url = $4 WHERE project_id = $1 AND id = $2 AND url = $3",
     },
     // These two belong to no project; their ids stand for one, so that all statements take the same parameters.
     SealedColumn {

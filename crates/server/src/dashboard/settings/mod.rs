@@ -4,6 +4,7 @@ mod accounts;
 mod autonomy;
 mod checks;
 mod keys;
+mod notices;
 mod project;
 mod providers;
 mod schedules;
@@ -24,6 +25,7 @@ pub(super) fn routes() -> Router<Arc<App>> {
         .merge(keys::routes())
         .merge(autonomy::routes())
         .merge(schedules::routes())
+        .merge(notices::routes())
         .merge(providers::routes())
         .merge(checks::routes())
 }
@@ -35,7 +37,7 @@ struct SettingsEntry {
     text: &'static str,
 }
 
-const ENTRIES: [SettingsEntry; 8] = [
+const ENTRIES: [SettingsEntry; 9] = [
     SettingsEntry {
         path: "members",
         name: "Members",
@@ -65,6 +67,11 @@ const ENTRIES: [SettingsEntry; 8] = [
         path: "schedules",
         name: "Schedules",
         text: "At which times audits, runs of prompts and refreshes of metrics start by themselves.",
+    },
+    SettingsEntry {
+        path: "notices",
+        name: "Notices",
+        text: "What you are told by mail, what a chat is told, and the digest of the week.",
     },
     SettingsEntry {
         path: "providers",
