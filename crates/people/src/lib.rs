@@ -15,6 +15,7 @@ pub mod passwords;
 pub mod second_factor;
 pub mod sessions;
 pub mod setup;
+pub mod shares;
 mod throttle;
 
 use std::{

@@ -64,6 +64,8 @@ pub struct App {
     pub user_codes: Limiter<String>,
     /// Quotas of addresses without a credential.
     pub strangers: Limiter<std::net::IpAddr>,
+    /// Quotas of addresses that open share links.
+    pub readers: Limiter<std::net::IpAddr>,
     /// Counters.
     pub metrics: Metrics,
     /// The OpenAPI document, made when first asked for.
@@ -106,6 +108,7 @@ impl App {
             registrations: Limiter::default(),
             user_codes: Limiter::default(),
             strangers: Limiter::default(),
+            readers: Limiter::default(),
             metrics: Metrics::default(),
             openapi: OnceLock::new(),
             docs: OnceLock::new(),

@@ -60,6 +60,7 @@ pub mod schedules;
 pub mod seal;
 pub mod second_factors;
 pub mod sessions;
+pub mod shares;
 pub mod sign_in;
 pub mod snapshots;
 mod sqlite;

@@ -82,6 +82,7 @@ pub(crate) fn message(code: &str, count: u64) -> Option<String> {
         "post-saved" => "The post was saved.".to_owned(),
         "post-scheduled" => "The post is scheduled.".to_owned(),
         "post-undated" => "The post has no date any more.".to_owned(),
+        "share-revoked" => "The link was revoked. It shows nothing any more.".to_owned(),
         "post-unpublishing" => "The post is being taken back from its destination.".to_owned(),
         _ => return None,
     })

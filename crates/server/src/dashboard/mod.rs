@@ -31,6 +31,7 @@ mod projects;
 pub(crate) mod session;
 mod settings;
 mod setup;
+mod shares;
 mod show;
 mod sign_in;
 mod visibility;
@@ -94,6 +95,7 @@ pub(crate) fn routes(app: &App) -> Router<Arc<App>> {
         .merge(calendar::routes())
         .merge(pages::routes())
         .merge(settings::routes())
+        .merge(shares::routes())
         .merge(visibility::routes())
         .merge(webhooks::routes());
     #[cfg(debug_assertions)]

@@ -42,6 +42,7 @@ mod dashboard_keywords;
 mod dashboard_places;
 mod dashboard_posts;
 mod dashboard_settings;
+mod dashboard_shares;
 mod dashboard_visibility;
 mod degrees;
 mod diffs;

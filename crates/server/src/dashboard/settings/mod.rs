@@ -38,7 +38,7 @@ struct SettingsEntry {
     text: &'static str,
 }
 
-const ENTRIES: [SettingsEntry; 8] = [
+const ENTRIES: [SettingsEntry; 9] = [
     SettingsEntry {
         path: "members",
         name: "Members",
@@ -58,6 +58,11 @@ const ENTRIES: [SettingsEntry; 8] = [
         path: "keys",
         name: "API keys",
         text: "Keys for scripts and programs: what each may do, when it was last used, when it ends.",
+    },
+    SettingsEntry {
+        path: "shares",
+        name: "Share links",
+        text: "Links that show one report to people without an account: when each ends, and how often it was opened.",
     },
     SettingsEntry {
         path: "autopilot",

@@ -16,6 +16,7 @@ use crate::dashboard::{
     chart::{self, Interval, LineChart, Point},
     frame::{ProjectFrame, Section},
     page::{self, Form},
+    shares::form::ShareForm,
     show,
     visit::{FilterLink, PageResult, Visit},
 };
@@ -34,24 +35,24 @@ struct SetupRow {
 }
 
 /// A day of the trend in the table of figures.
-struct TrendRow {
-    date: String,
-    answers: u64,
-    mention_rate: String,
-    citation_rate: String,
-    pooled: ShareCell,
-    is_break: bool,
+pub(super) struct TrendRow {
+    pub date: String,
+    pub answers: u64,
+    pub mention_rate: String,
+    pub citation_rate: String,
+    pub pooled: ShareCell,
+    pub is_break: bool,
 }
 
 /// A row of the table of tracked brands.
-struct BrandRow {
-    brand: TrackedBrand,
-    rate: ShareCell,
-    bar: String,
-    share_of_voice: Option<String>,
-    position: Option<String>,
-    sentiment: Option<String>,
-    citation_share: Option<String>,
+pub(super) struct BrandRow {
+    pub brand: TrackedBrand,
+    pub rate: ShareCell,
+    pub bar: String,
+    pub share_of_voice: Option<String>,
+    pub position: Option<String>,
+    pub sentiment: Option<String>,
+    pub citation_share: Option<String>,
 }
 
 /// A row of the table of cited websites.
@@ -94,6 +95,7 @@ struct VisibilityOverviewView {
     missing: Vec<SetupRow>,
     prompts: String,
     brand: String,
+    share: Option<ShareForm>,
 }
 
 impl VisibilityOverviewView {
@@ -111,7 +113,7 @@ impl VisibilityOverviewView {
 }
 
 /// All figures, the ones that matter most first.
-fn figures(kpis: &Kpis) -> Vec<SeenFigure> {
+pub(super) fn figures(kpis: &Kpis) -> Vec<SeenFigure> {
     use FigureScale::{Mean, Rank, Score, Share};
     let figure = SeenFigure::new;
     vec![
@@ -203,7 +205,7 @@ fn figures(kpis: &Kpis) -> Vec<SeenFigure> {
 }
 
 /// Figures of the prompts that name the brand.
-fn recognition(kpis: &Kpis) -> Vec<SeenFigure> {
+pub(super) fn recognition(kpis: &Kpis) -> Vec<SeenFigure> {
     let mut all = figures(kpis);
     all.retain(|figure| ["Mention rate", "Citation rate", "Sentiment"].contains(&figure.name));
     all
@@ -217,7 +219,7 @@ fn interval(rate: &Rate) -> Option<Interval> {
 }
 
 /// The mention rate over the period. A day without an answer is a gap, though the days before it have some.
-fn trend_chart(trend: &[TrendDay]) -> Option<LineChart> {
+pub(super) fn trend_chart(trend: &[TrendDay]) -> Option<LineChart> {
     let points: Vec<Point> = trend
         .iter()
         .map(|day| {
@@ -240,7 +242,7 @@ fn share(value: Option<f64>) -> Option<String> {
     value.map(|value| show::percent(value * 100.0))
 }
 
-fn trend_rows(trend: Vec<TrendDay>) -> Vec<TrendRow> {
+pub(super) fn trend_rows(trend: Vec<TrendDay>) -> Vec<TrendRow> {
     trend
         .into_iter()
         .rev()
@@ -257,7 +259,7 @@ fn trend_rows(trend: Vec<TrendDay>) -> Vec<TrendRow> {
         .collect()
 }
 
-fn brand_rows(brands: &[TrackedBrand]) -> Vec<BrandRow> {
+pub(super) fn brand_rows(brands: &[TrackedBrand]) -> Vec<BrandRow> {
     brands
         .iter()
         .map(|brand| BrandRow {
@@ -409,6 +411,7 @@ pub(super) async fn show(visit: &Visit) -> PageResult {
         missing: missing(visit, &overview),
         prompts: VisibilityTab::Prompts.address(visit),
         brand: visit.address("/brand"),
+        share: ShareForm::of_visibility(visit, &overview.period.from, &overview.period.to),
         days: trend_rows(overview.trend.clone()),
         overview,
     };
