@@ -21,7 +21,7 @@ pub(in crate::dashboard) struct ShareForm {
     pub audit: String,
     /// The fixed period that is offered.
     pub period: Option<FixedPeriod>,
-    /// Which period is shown.
+    /// Choices of the period.
     pub periods: Vec<Choice>,
     pub days: Vec<Choice>,
     /// Day on which it ends, if one was typed.
