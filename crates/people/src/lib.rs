@@ -17,6 +17,7 @@ pub mod sessions;
 pub mod setup;
 pub mod shares;
 mod throttle;
+pub mod visits;
 
 use std::{
     ops::Deref,

@@ -70,6 +70,7 @@ mod transaction;
 pub mod usage;
 pub mod users;
 mod value;
+pub mod visits;
 pub mod webhooks;
 pub mod workspaces;
 

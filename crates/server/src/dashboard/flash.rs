@@ -51,6 +51,7 @@ pub(crate) fn message(code: &str, count: u64) -> Option<String> {
             "Disconnected. Its credentials were erased; published posts stay where they are.".to_owned()
         }
         "key-revoked" => "The key was revoked. It does nothing any more.".to_owned(),
+        "marked-read" => "What changed until now is marked as read.".to_owned(),
         "mapping-saved" => "The mapping was saved.".to_owned(),
         "webhook-deleted" => "The webhook was deleted. Nothing more is sent to it.".to_owned(),
         "webhook-recovered" => match count {

@@ -34,6 +34,7 @@ mod setup;
 mod shares;
 mod show;
 mod sign_in;
+mod since;
 mod visibility;
 pub(crate) mod visit;
 mod webhooks;
@@ -96,6 +97,7 @@ pub(crate) fn routes(app: &App) -> Router<Arc<App>> {
         .merge(pages::routes())
         .merge(settings::routes())
         .merge(shares::routes())
+        .merge(since::routes())
         .merge(visibility::routes())
         .merge(webhooks::routes());
     #[cfg(debug_assertions)]

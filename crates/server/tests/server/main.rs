@@ -43,6 +43,7 @@ mod dashboard_places;
 mod dashboard_posts;
 mod dashboard_settings;
 mod dashboard_shares;
+mod dashboard_since;
 mod dashboard_visibility;
 mod degrees;
 mod diffs;

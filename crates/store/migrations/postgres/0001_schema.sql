@@ -229,6 +229,15 @@ CREATE TABLE share_links (
   PRIMARY KEY (project_id, id)
 );
 
+-- What each person has seen of a project: changes after `seen_until` are new to them.
+CREATE TABLE project_visits (
+  project_id UUID NOT NULL REFERENCES projects (id),
+  user_id UUID NOT NULL REFERENCES users (id),
+  seen_until TIMESTAMPTZ NOT NULL,
+  last_view_at TIMESTAMPTZ NOT NULL, -- to ten minutes
+  PRIMARY KEY (project_id, user_id)
+);
+
 -- Sign-ins, grants, tokens and changes of members, kept as long as the activity of projects.
 CREATE TABLE account_activity (
   id UUID PRIMARY KEY,

@@ -229,6 +229,15 @@ CREATE TABLE share_links (
   PRIMARY KEY (project_id, id)
 ) STRICT, WITHOUT ROWID;
 
+-- What each person has seen of a project: changes after `seen_until` are new to them.
+CREATE TABLE project_visits (
+  project_id BLOB NOT NULL REFERENCES projects (id),
+  user_id BLOB NOT NULL REFERENCES users (id),
+  seen_until TEXT NOT NULL,
+  last_view_at TEXT NOT NULL, -- to ten minutes
+  PRIMARY KEY (project_id, user_id)
+) STRICT, WITHOUT ROWID;
+
 -- Sign-ins, grants, tokens and changes of members, kept as long as the activity of projects.
 CREATE TABLE account_activity (
   id BLOB PRIMARY KEY,
