@@ -26,6 +26,8 @@ pub enum SecretKind {
     Link,
     /// Secret of a confidential OAuth client.
     ClientSecret,
+    /// Link that shows one report to whoever has it.
+    Share,
 }
 
 impl SecretKind {
@@ -41,6 +43,7 @@ impl SecretKind {
             Self::PendingSignIn => "swp_",
             Self::Link => "swl_",
             Self::ClientSecret => "swx_",
+            Self::Share => "swv_",
         }
     }
 }

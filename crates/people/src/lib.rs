@@ -16,8 +16,10 @@ pub mod projects;
 pub mod second_factor;
 pub mod sessions;
 pub mod setup;
+pub mod shares;
 mod throttle;
 pub mod vendors;
+pub mod visits;
 
 use std::{
     ops::Deref,

@@ -69,6 +69,8 @@ pub struct App {
     pub strangers: Limiter<std::net::IpAddr>,
     /// Notices to people.
     pub notices: Arc<Notices>,
+    /// Quotas of addresses that open share links.
+    pub readers: Limiter<std::net::IpAddr>,
     /// Counters.
     pub metrics: Metrics,
     /// The OpenAPI document, made when first asked for.
@@ -118,6 +120,7 @@ impl App {
             user_codes: Limiter::default(),
             strangers: Limiter::default(),
             notices,
+            readers: Limiter::default(),
             metrics: Metrics::default(),
             openapi: OnceLock::new(),
             docs: OnceLock::new(),

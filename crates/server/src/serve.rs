@@ -330,6 +330,7 @@ async fn upkeep(app: Arc<App>, stop: CancellationToken) {
             app.people.delete_expired_sign_ins().await?;
             app.people.store_connection_steps().await?;
             app.people.store_denials().await?;
+            app.people.delete_ended_shares().await?;
             app.people.delete_expired_authorizations().await
         };
         if let Err(failure) = people.await {

@@ -1,7 +1,7 @@
 //! Access to projects: by API key, or by membership in a workspace.
 //!
-//! A [`ProjectScope`] can only come from the database: from a key joined to its project, from a membership, or from a leased
-//! job. Every function on project data takes one.
+//! A [`ProjectScope`] can only come from the database: from a key or a share link joined to its project, from a membership, or
+//! from a leased job. Every function on project data takes one.
 
 use std::sync::Arc;
 
@@ -161,6 +161,14 @@ pub async fn has_key(tx: &mut Tx, scope: ProjectScope, id: CredentialId) -> Resu
 fn key_access(c: &mut Cells<'_>) -> Result<KeyAccess> {
     Ok(KeyAccess {
         key: key_record(c)?,
+        project: Arc::new(project_access(c)?),
+    })
+}
+
+/// Returns the access of a share link, from the row that joins the link to its project: it is a key that is not stored.
+pub(crate) fn key_of_share(key: KeyRecord, c: &mut Cells<'_>) -> Result<KeyAccess> {
+    Ok(KeyAccess {
+        key,
         project: Arc::new(project_access(c)?),
     })
 }

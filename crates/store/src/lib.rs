@@ -61,6 +61,7 @@ pub mod schedules;
 pub mod seal;
 pub mod second_factors;
 pub mod sessions;
+pub mod shares;
 pub mod sign_in;
 pub mod snapshots;
 mod sqlite;
@@ -70,6 +71,7 @@ mod transaction;
 pub mod usage;
 pub mod users;
 mod value;
+pub mod visits;
 pub mod webhooks;
 pub mod workspaces;
 

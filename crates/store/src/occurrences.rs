@@ -23,7 +23,7 @@ use crate::{
 };
 
 pub use crate::ledger::{Actor, OccurrenceKey};
-pub use history::{insert_audit_changes, insert_changes, list_histories};
+pub use history::{count_reopened, insert_audit_changes, insert_changes, list_histories, list_ignored_pages};
 pub use scored_pages::{ScoredPages, for_each_active};
 
 fn build_occurrence(key: OccurrenceKey, url: String, entry: Entry) -> Result<Occurrence> {

@@ -1,6 +1,11 @@
 //! Snapshots of the findings of the last audits, to compare two audits. They are small: a page is the first half of its id.
 
-use searchwright_contract::ids::{AuditId, IssueId, PageId};
+use std::collections::BTreeMap;
+
+use searchwright_contract::{
+    ids::{AuditId, IssueId, PageId},
+    issues::Severity,
+};
 use uuid::Uuid;
 
 use crate::{Error, Result, Tx, access::ProjectScope, sql};
@@ -93,6 +98,15 @@ pub async fn find_pages(tx: &mut Tx, scope: ProjectScope, audit: AuditId) -> Res
         .transpose()
 }
 
+/// Returns whether the findings of an audit are kept.
+pub async fn is_kept(tx: &mut Tx, scope: ProjectScope, audit: AuditId) -> Result<bool> {
+    sql("SELECT EXISTS (SELECT 1 FROM audit_pages WHERE project_id = $1 AND audit_id = $2)")
+        .bind(scope.project())
+        .bind(audit)
+        .fetch_one(tx, |c| c.take())
+        .await
+}
+
 fn decode_state(bytes: &[u8]) -> Result<PageState> {
     let defect = || Error::Defect("a page of a snapshot".to_owned());
     let (page, rest) = bytes.split_first_chunk().ok_or_else(defect)?;
@@ -116,6 +130,41 @@ pub async fn list_issues(tx: &mut Tx, scope: ProjectScope, audit: AuditId) -> Re
         .bind(audit)
         .fetch_all(tx, |c| c.take())
         .await
+}
+
+/// An issue that an audit found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundIssue {
+    /// The issue.
+    pub id: IssueId,
+    /// Severity in the newest audit.
+    pub severity: Severity,
+    /// Number of pages on which the audit found it.
+    pub pages: u64,
+    /// Number of pages on which it is ignored now.
+    pub ignored: u64,
+}
+
+/// Returns the issues that an audit found, highest impact first.
+pub async fn list_found(tx: &mut Tx, scope: ProjectScope, audit: AuditId) -> Result<Vec<FoundIssue>> {
+    sql(
+        "SELECT f.issue_id, i.severity, CAST(length(f.pages) / 8 AS BIGINT), i.counts
+         FROM audit_findings f JOIN issues i ON i.project_id = f.project_id AND i.id = f.issue_id
+         WHERE f.project_id = $1 AND f.audit_id = $2 ORDER BY i.impact DESC, i.check_id",
+    )
+    .bind(scope.project())
+    .bind(audit)
+    .fetch_all(tx, |c| {
+        let (id, severity, pages) = (c.take()?, c.parse()?, c.take()?);
+        let counts: BTreeMap<String, u64> = c.take_json()?;
+        Ok(FoundIssue {
+            id,
+            severity,
+            pages,
+            ignored: counts.get("ignored").copied().unwrap_or_default(),
+        })
+    })
+    .await
 }
 
 /// Returns the pages on which an audit found an issue, ascending.

@@ -21,6 +21,7 @@ use super::{
     chart::{self, LineChart, Point},
     frame::{ProjectFrame, Section},
     page::{self, Form},
+    shares::form::ShareForm,
     show,
     visit::{self, FilterLink, PageResult, Paging, SentForm, Visit},
 };
@@ -38,7 +39,7 @@ pub(super) fn routes() -> Router<Arc<App>> {
 }
 
 /// A change of a figure since the audit before.
-fn delta(change: Option<i64>) -> String {
+pub(super) fn delta(change: Option<i64>) -> String {
     change.map_or_else(String::new, show::change)
 }
 
@@ -256,6 +257,7 @@ struct AuditView {
     links: Links,
     may_cancel: bool,
     ended: Option<String>,
+    share: Option<ShareForm>,
 }
 
 /// Addresses on the page of an audit.
@@ -311,16 +313,6 @@ impl AuditView {
         100.0 * ended as f64 / progress.discovered.max(1) as f64
     }
 
-    fn reasons(&self, diff: &AuditDiff) -> String {
-        let reasons = diff.reasons.iter().map(|reason| match reason {
-            Incomparable::Ruleset => "the checks have different versions",
-            Incomparable::Config => "the crawls had different limits or patterns",
-            Incomparable::StartUrl => "the crawls began at different URLs",
-            Incomparable::Partial => "one of them left out known pages",
-        });
-        reasons.collect::<Vec<_>>().join("; ")
-    }
-
     fn page_changes<'a>(
         &self,
         diff: &'a AuditDiff,
@@ -338,6 +330,17 @@ impl AuditView {
         .filter(|(_, changed)| changed.count > 0)
         .collect()
     }
+}
+
+/// Reasons for which two audits are not fully comparable.
+pub(super) fn incomparable(diff: &AuditDiff) -> String {
+    let reasons = diff.reasons.iter().map(|reason| match reason {
+        Incomparable::Ruleset => "the checks have different versions",
+        Incomparable::Config => "the crawls had different limits or patterns",
+        Incomparable::StartUrl => "the crawls began at different URLs",
+        Incomparable::Partial => "one of them left out known pages",
+    });
+    reasons.collect::<Vec<_>>().join("; ")
 }
 
 /// Name of a change of an issue on a page.
@@ -433,6 +436,9 @@ async fn detail(visit: Visit, Path((_, id)): Path<(String, String)>) -> PageResu
         },
         may_cancel: visit.may(Scope::AuditsWrite) && audit.status.is_active(),
         ended: audit.finished_at.map(|at| visit.time(&at)),
+        share: Some(())
+            .filter(|()| audit.status.has_results())
+            .and_then(|()| ShareForm::of_audit(&visit, &audit.id.to_string())),
         row: AuditRow::new(&visit, audit.clone()),
         audit,
         diff,

@@ -1,5 +1,8 @@
 //! Choices of forms.
 
+use searchwright_contract::{Instant, ids::CredentialId};
+use uuid::Uuid;
+
 /// A choice of a list or of tick boxes.
 #[derive(Clone, Debug)]
 pub(crate) struct Choice {
@@ -67,3 +70,36 @@ pub(crate) const WEEKDAYS: [(&str, &str); 7] = [
     ("6", "Saturday"),
     ("0", "Sunday"),
 ];
+
+/// The id for a credential that a form makes: the token of the page, which is an id of the time at which the page was made.
+pub(crate) fn id_of_form(once: &str, now: Instant) -> Option<CredentialId> {
+    let id = Uuid::parse_str(once)
+        .ok()
+        .filter(|id| id.get_version_num() == 7)?;
+    let made = i64::try_from(id.as_u128() >> 80).ok()?;
+    let age = now.millis() - made;
+    (0..86_400_000).contains(&age).then(|| id.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_token_of_a_page_of_today_becomes_the_id_of_a_credential() {
+        let now = Instant::from_millis(1_795_255_200_000);
+        let at = |millis: i64| {
+            let bits = (u128::try_from(millis).unwrap() << 80) | (0x7 << 76) | (0b10 << 62);
+            Uuid::from_u128(bits).to_string()
+        };
+        assert!(id_of_form(&at(now.millis() - 1_000), now).is_some());
+        for bad in [
+            at(now.millis() + 1_000),
+            at(now.millis() - 86_400_000),
+            Uuid::nil().to_string(),
+            "x".to_owned(),
+        ] {
+            assert_eq!(id_of_form(&bad, now), None, "{bad}");
+        }
+    }
+}

@@ -59,6 +59,7 @@ pub(crate) fn message(code: &str, count: u64) -> Option<String> {
             "Disconnected. Its credentials were erased; published posts stay where they are.".to_owned()
         }
         "key-revoked" => "The key was revoked. It does nothing any more.".to_owned(),
+        "marked-read" => "What changed until now is marked as read.".to_owned(),
         "mapping-saved" => "The mapping was saved.".to_owned(),
         "webhook-deleted" => "The webhook was deleted. Nothing more is sent to it.".to_owned(),
         "webhook-recovered" => match count {
@@ -94,6 +95,7 @@ pub(crate) fn message(code: &str, count: u64) -> Option<String> {
         "post-saved" => "The post was saved.".to_owned(),
         "post-scheduled" => "The post is scheduled.".to_owned(),
         "post-undated" => "The post has no date any more.".to_owned(),
+        "share-revoked" => "The link was revoked. It shows nothing any more.".to_owned(),
         "post-unpublishing" => "The post is being taken back from its destination.".to_owned(),
         _ => return None,
     })

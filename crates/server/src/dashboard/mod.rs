@@ -33,8 +33,10 @@ mod rows;
 pub(crate) mod session;
 mod settings;
 mod setup;
+mod shares;
 mod show;
 mod sign_in;
+mod since;
 mod unsubscribe;
 mod visibility;
 pub(crate) mod visit;
@@ -102,6 +104,8 @@ pub(crate) fn routes(app: &App) -> Router<Arc<App>> {
         .merge(calendar::routes())
         .merge(pages::routes())
         .merge(settings::routes())
+        .merge(shares::routes())
+        .merge(since::routes())
         .merge(visibility::routes())
         .merge(webhooks::routes());
     #[cfg(debug_assertions)]

@@ -22,6 +22,7 @@ use super::{
     frame::{ProjectFrame, Section},
     page::{self, Form},
     show,
+    since::{self, SinceView},
     visit::{PageResult, Paging, Visit},
 };
 use crate::app::App;
@@ -110,6 +111,7 @@ fn subject_page(resource: &str, id: &str) -> Option<String> {
 #[template(path = "overview.html")]
 struct OverviewView {
     frame: ProjectFrame,
+    since: SinceView,
     needs: Vec<Need>,
     steps: Vec<Step>,
     running: Vec<Running>,
@@ -285,6 +287,7 @@ async fn overview(visit: Visit) -> PageResult {
     ];
     let view = OverviewView {
         frame: visit.frame("Overview", Section::Overview).live(is_running),
+        since: since::since(&visit).await?,
         needs,
         steps: if steps.iter().all(|step| step.is_done) {
             Vec::new()

@@ -112,36 +112,56 @@ impl Guest {
         idempotency_key: Option<String>,
         if_match: Option<Vec<String>>,
     ) -> Result<O::Answer, Failure> {
-        let endpoints = &self.app.engine.endpoints;
-        let endpoint = endpoints
-            .iter()
-            .find(|endpoint| endpoint.meta.name == O::META.name)
-            .ok_or_else(|| defect("page", "the operation is not in the table"))?;
-        // The page itself took a unit of the others.
-        if endpoint.meta.effect.runs() {
-            operations::limit(&self.app, true, &self.credential)
-                .await
-                .map_err(|refusal| refusal.failure)?;
-        }
-        let invocation = Invocation {
-            credential: self.credential.clone(),
-            arguments: serde_json::to_value(operation).map_err(|e| defect("page", e))?,
-            if_match,
+        let terms = CallTerms {
             idempotency_key,
+            if_match,
         };
-        let reply = operations::invoke(&self.app, endpoint, invocation).await?;
-        // A refusal that is replayed comes as the answer that it was.
-        if reply.status >= 400 {
-            let problem: Problem = serde_json::from_slice(&reply.body).map_err(|e| defect("page", e))?;
-            return Err(problem.into());
-        }
-        let body: &[u8] = if reply.body.is_empty() {
-            b"null"
-        } else {
-            &reply.body
-        };
-        serde_json::from_slice(body).map_err(|e| defect("page", e))
+        call_as(&self.app, &self.credential, operation, terms).await
     }
+}
+
+/// Terms under which an operation is carried out.
+#[derive(Default)]
+pub(super) struct CallTerms {
+    idempotency_key: Option<String>,
+    if_match: Option<Vec<String>>,
+}
+
+/// Calls an operation of the table with a credential.
+pub(super) async fn call_as<O: Operation>(
+    app: &Arc<App>,
+    credential: &Credential,
+    operation: &O,
+    terms: CallTerms,
+) -> Result<O::Answer, Failure> {
+    let mut endpoints = app.engine.endpoints.iter();
+    let endpoint = endpoints
+        .find(|endpoint| endpoint.meta.name == O::META.name)
+        .ok_or_else(|| defect("page", "the operation is not in the table"))?;
+    // The page itself took a unit of the others.
+    if endpoint.meta.effect.runs() {
+        operations::limit(app, true, credential)
+            .await
+            .map_err(|refusal| refusal.failure)?;
+    }
+    let invocation = Invocation {
+        credential: credential.clone(),
+        arguments: serde_json::to_value(operation).map_err(|e| defect("page", e))?,
+        if_match: terms.if_match,
+        idempotency_key: terms.idempotency_key,
+    };
+    let reply = operations::invoke(app, endpoint, invocation).await?;
+    // A refusal that is replayed comes as the answer that it was.
+    if reply.status >= 400 {
+        let problem: Problem = serde_json::from_slice(&reply.body).map_err(|e| defect("page", e))?;
+        return Err(problem.into());
+    }
+    let body: &[u8] = if reply.body.is_empty() {
+        b"null"
+    } else {
+        &reply.body
+    };
+    serde_json::from_slice(body).map_err(|e| defect("page", e))
 }
 
 /// A person at a page of a project.

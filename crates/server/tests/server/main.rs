@@ -43,6 +43,8 @@ mod dashboard_places;
 mod dashboard_posts;
 mod dashboard_providers;
 mod dashboard_settings;
+mod dashboard_shares;
+mod dashboard_since;
 mod dashboard_visibility;
 mod degrees;
 mod diffs;

@@ -210,6 +210,34 @@ CREATE TABLE invitations (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX invitations_by_workspace ON invitations (workspace_id, id);
 
+-- Read-only links for people without an account: to the report of one audit, or to the visibility of a period.
+CREATE TABLE share_links (
+  project_id BLOB NOT NULL REFERENCES projects (id),
+  id BLOB NOT NULL,
+  digest BLOB NOT NULL UNIQUE, -- SHA-256 of the token in the link, which itself is not stored
+  prefix TEXT NOT NULL, -- first characters, shown in lists
+  kind TEXT NOT NULL, -- audit or visibility
+  audit_id BLOB, -- of a link to an audit
+  first_day TEXT, -- of a link to the visibility of a fixed period; NULL for that of the last 28 days
+  last_day TEXT,
+  created_by BLOB NOT NULL, -- person
+  created_at TEXT NOT NULL,
+  expires_at TEXT NOT NULL,
+  revoked_at TEXT,
+  views INTEGER NOT NULL,
+  last_viewed_at TEXT,
+  PRIMARY KEY (project_id, id)
+) STRICT, WITHOUT ROWID;
+
+-- What each person has seen of a project: changes after `seen_until` are new to them.
+CREATE TABLE project_visits (
+  project_id BLOB NOT NULL REFERENCES projects (id),
+  user_id BLOB NOT NULL REFERENCES users (id),
+  seen_until TEXT NOT NULL,
+  last_view_at TEXT NOT NULL, -- to ten minutes
+  PRIMARY KEY (project_id, user_id)
+) STRICT, WITHOUT ROWID;
+
 -- Sign-ins, grants, tokens and changes of members, kept as long as the activity of projects.
 CREATE TABLE account_activity (
   id BLOB PRIMARY KEY,
@@ -736,6 +764,7 @@ CREATE TABLE occurrence_changes (
   note TEXT,
   PRIMARY KEY (project_id, issue_id, page_id, at, to_state)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX occurrence_changes_reopened ON occurrence_changes (project_id, actor) WHERE to_state = 'reopened';
 
 CREATE TABLE rechecks (
   project_id BLOB NOT NULL REFERENCES projects (id),

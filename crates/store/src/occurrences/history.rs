@@ -1,8 +1,10 @@
 //! History of the state of occurrences: every change with its time, actor and both states.
 
+use std::collections::BTreeMap;
+
 use searchwright_contract::{
     Instant,
-    ids::{ActorId, IssueId},
+    ids::{ActorId, AuditId, IssueId, PageId},
     issues::{self, ActorKind, OccurrenceChange, OccurrenceState},
 };
 
@@ -65,6 +67,38 @@ pub async fn insert_audit_changes(
         .iter()
         .filter(|from| **from == Some(OccurrenceState::Resolved));
     Ok(resolved.count() as u64)
+}
+
+/// Returns the number of occurrences of each issue that an audit reopened.
+pub async fn count_reopened(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    audit: AuditId,
+) -> Result<BTreeMap<IssueId, u64>> {
+    let counts: Vec<(IssueId, u64)> = sql("SELECT issue_id, count(*) FROM occurrence_changes
+         WHERE project_id = $1 AND actor = $2 AND to_state = 'reopened' GROUP BY issue_id")
+    .bind(scope.project())
+    .bind(format!("audit:{audit}"))
+    .fetch_all(tx, |c| Ok((c.take()?, c.take()?)))
+    .await?;
+    Ok(counts.into_iter().collect())
+}
+
+/// Returns the pages on which an issue is ignored.
+pub async fn list_ignored_pages(tx: &mut Tx, scope: ProjectScope, issue: IssueId) -> Result<Vec<PageId>> {
+    let leaves = sql(
+        "SELECT issue_id, data FROM occurrence_leaves WHERE project_id = $1 AND issue_id = $2 AND ignored > 0",
+    )
+    .bind(scope.project())
+    .bind(issue);
+    let mut pages = Vec::new();
+    ledger::for_each_entry(tx, leaves, |(_, page), entry| {
+        if entry.state == OccurrenceState::Ignored {
+            pages.push(page);
+        }
+    })
+    .await?;
+    Ok(pages)
 }
 
 /// Returns at most `limit` changes of each occurrence, newest first, in the order of `keys`.

@@ -9,7 +9,6 @@ use searchwright_contract::{Instant, Problem, Scope, ids::CredentialId, people::
 use searchwright_engine::{Failure, admin::CreatedKey};
 use searchwright_people::keys::KeyWish;
 use searchwright_store::access::ListedKey;
-use uuid::Uuid;
 
 use crate::{
     app::App,
@@ -164,16 +163,6 @@ impl KeyFields {
     }
 }
 
-/// The id for a key of a form: the token of the page, which is an id of the time at which the page was made.
-fn id_of_form(once: &str, now: Instant) -> Option<CredentialId> {
-    let id = Uuid::parse_str(once)
-        .ok()
-        .filter(|id| id.get_version_num() == 7)?;
-    let made = i64::try_from(id.as_u128() >> 80).ok()?;
-    let age = now.millis() - made;
-    (0..86_400_000).contains(&age).then(|| id.into())
-}
-
 #[derive(Template)]
 #[template(path = "keys.html")]
 struct KeysView {
@@ -254,7 +243,7 @@ async fn change(confirmed: ConfirmedForm) -> PageResult {
         };
     }
     let fields = KeyFields::new(sent);
-    let id = id_of_form(sent.form.get("once"), app.engine.clock.now());
+    let id = fields::id_of_form(sent.form.get("once"), app.engine.clock.now());
     let made = match fields.wish(id) {
         Ok(wish) => app.people.make_key(by, visit.project.id, wish).await,
         Err(failure) => Err(failure),
@@ -298,23 +287,5 @@ mod tests {
             format!("2 of {} permissions", Scope::ALL.len())
         );
         assert_eq!(reach(true, &some), format!("reads 1 of {}", reads.len()));
-    }
-
-    #[test]
-    fn only_a_token_of_a_page_of_today_becomes_the_id_of_a_key() {
-        let now = Instant::from_millis(1_795_255_200_000);
-        let at = |millis: i64| {
-            let bits = (u128::try_from(millis).unwrap() << 80) | (0x7 << 76) | (0b10 << 62);
-            Uuid::from_u128(bits).to_string()
-        };
-        assert!(id_of_form(&at(now.millis() - 1_000), now).is_some());
-        for bad in [
-            at(now.millis() + 1_000),
-            at(now.millis() - 86_400_000),
-            Uuid::nil().to_string(),
-            "x".to_owned(),
-        ] {
-            assert_eq!(id_of_form(&bad, now), None, "{bad}");
-        }
     }
 }

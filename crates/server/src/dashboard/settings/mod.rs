@@ -59,6 +59,11 @@ const ENTRIES: [SettingsEntry; 9] = [
         text: "Keys for scripts and programs: what each may do, when it was last used, when it ends.",
     },
     SettingsEntry {
+        path: "shares",
+        name: "Share links",
+        text: "Links that show one report to people without an account: when each ends, and how often it was opened.",
+    },
+    SettingsEntry {
         path: "autopilot",
         name: "Autopilot",
         text: "Whether posts are written and published on a schedule, how many, and who has to approve them.",

@@ -10,6 +10,7 @@ mod prompt;
 mod prompts;
 mod reports;
 mod runs;
+pub(super) mod shared;
 mod shown;
 
 use std::sync::Arc;

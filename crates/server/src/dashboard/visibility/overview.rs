@@ -19,6 +19,7 @@ use crate::dashboard::{
     chart::{self, Interval, LineChart, Point},
     frame::{ProjectFrame, Section},
     page::{self, Form},
+    shares::form::ShareForm,
     show,
     visit::{FilterLink, PageResult, Visit},
 };
@@ -37,13 +38,13 @@ struct SetupRow {
 }
 
 /// A day of the trend in the table of figures.
-struct TrendRow {
-    date: String,
-    answers: u64,
-    mention_rate: String,
-    citation_rate: String,
-    pooled: ShareCell,
-    is_break: bool,
+pub(super) struct TrendRow {
+    pub date: String,
+    pub answers: u64,
+    pub mention_rate: String,
+    pub citation_rate: String,
+    pub pooled: ShareCell,
+    pub is_break: bool,
 }
 
 /// Citations of the seven days up to a day, by the owner of the page.
@@ -72,14 +73,14 @@ impl CitationDay {
 }
 
 /// A row of the table of tracked brands.
-struct BrandRow {
-    brand: TrackedBrand,
-    rate: ShareCell,
-    bar: String,
-    share_of_voice: Option<String>,
-    position: Option<String>,
-    sentiment: Option<String>,
-    citation_share: Option<String>,
+pub(super) struct BrandRow {
+    pub brand: TrackedBrand,
+    pub rate: ShareCell,
+    pub bar: String,
+    pub share_of_voice: Option<String>,
+    pub position: Option<String>,
+    pub sentiment: Option<String>,
+    pub citation_share: Option<String>,
 }
 
 /// A row of the table of cited websites.
@@ -129,6 +130,7 @@ struct VisibilityOverviewView {
     missing: Vec<SetupRow>,
     prompts: String,
     brand: String,
+    share: Option<ShareForm>,
 }
 
 impl VisibilityOverviewView {
@@ -146,7 +148,7 @@ impl VisibilityOverviewView {
 }
 
 /// All figures, the ones that matter most first.
-fn figures(kpis: &Kpis) -> Vec<SeenFigure> {
+pub(super) fn figures(kpis: &Kpis) -> Vec<SeenFigure> {
     use FigureScale::{Mean, Rank, Score, Share};
     let figure = SeenFigure::new;
     vec![
@@ -238,7 +240,7 @@ fn figures(kpis: &Kpis) -> Vec<SeenFigure> {
 }
 
 /// Figures of the prompts that name the brand.
-fn recognition(kpis: &Kpis) -> Vec<SeenFigure> {
+pub(super) fn recognition(kpis: &Kpis) -> Vec<SeenFigure> {
     let mut all = figures(kpis);
     all.retain(|figure| ["Mention rate", "Citation rate", "Sentiment"].contains(&figure.name));
     all
@@ -252,7 +254,7 @@ fn interval(rate: &Rate) -> Option<Interval> {
 }
 
 /// The mention rate over the period. A day without an answer is a gap, though the days before it have some.
-fn trend_chart(trend: &[TrendDay]) -> Option<LineChart> {
+pub(super) fn trend_chart(trend: &[TrendDay]) -> Option<LineChart> {
     let points: Vec<Point> = trend
         .iter()
         .map(|day| {
@@ -275,7 +277,7 @@ fn share(value: Option<f64>) -> Option<String> {
     value.map(|value| show::percent(value * 100.0))
 }
 
-fn trend_rows(trend: Vec<TrendDay>) -> Vec<TrendRow> {
+pub(super) fn trend_rows(trend: Vec<TrendDay>) -> Vec<TrendRow> {
     trend
         .into_iter()
         .rev()
@@ -339,7 +341,7 @@ fn share_charts(days: &[CitationDay]) -> Vec<(&'static str, LineChart)> {
     charts.into()
 }
 
-fn brand_rows(brands: &[TrackedBrand]) -> Vec<BrandRow> {
+pub(super) fn brand_rows(brands: &[TrackedBrand]) -> Vec<BrandRow> {
     brands
         .iter()
         .map(|brand| BrandRow {
@@ -526,6 +528,7 @@ pub(super) async fn show(visit: &Visit) -> PageResult {
         missing: missing(visit, &overview),
         prompts: VisibilityTab::Prompts.address(visit),
         brand: visit.address("/brand"),
+        share: ShareForm::of_visibility(visit, &overview.period.from, &overview.period.to),
         days: trend_rows(overview.trend.clone()),
         overview,
     };
