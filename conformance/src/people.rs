@@ -43,7 +43,7 @@ struct Part {
 }
 
 /// The browser comes last, because it takes longest.
-const PARTS: [Part; 10] = [
+const PARTS: [Part; 11] = [
     Part {
         name: "mcp-sdk",
         file: "mcp_sdk.mjs",

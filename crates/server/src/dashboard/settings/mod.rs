@@ -37,7 +37,7 @@ struct SettingsEntry {
     text: &'static str,
 }
 
-const ENTRIES: [SettingsEntry; 9] = [
+const ENTRIES: [SettingsEntry; 10] = [
     SettingsEntry {
         path: "members",
         name: "Members",
