@@ -132,7 +132,9 @@ impl Notices {
         let address = messages::find_address(&mut tx, message.scope, user).await?;
         drop(tx);
         let Some(address) = address else {
-            return Ok(ReceiverAnswer::Never("The person is no member any more.".to_owned()));
+            return Ok(ReceiverAnswer::Never(
+                "The person is no member any more.".to_owned(),
+            ));
         };
         let stop = self.links()(message.scope.project(), user);
         let id = format!("notice.{}", message.id);
@@ -141,7 +143,14 @@ impl Notices {
             .await)
     }
 
-    async fn mail(&self, to: &str, subject: &str, text: &str, id: &str, stop: Option<&str>) -> ReceiverAnswer {
+    async fn mail(
+        &self,
+        to: &str,
+        subject: &str,
+        text: &str,
+        id: &str,
+        stop: Option<&str>,
+    ) -> ReceiverAnswer {
         let Some(mailer) = &self.mailer else {
             return ReceiverAnswer::Never("Mail is not set up on this server.".to_owned());
         };
@@ -180,14 +189,16 @@ impl Notices {
                 match answer.status {
                     200..=299 => ReceiverAnswer::Taken(format!("{}{words}", answer.status)),
                     403 | 404 | 410 => ReceiverAnswer::Gone(told),
-                    429 => ReceiverAnswer::Later(told, retry_after(&answer.headers).map(|wait| wait.as_secs())),
+                    429 => {
+                        ReceiverAnswer::Later(told, retry_after(&answer.headers).map(|wait| wait.as_secs()))
+                    }
                     408 | 500..=599 => ReceiverAnswer::Later(told, None),
                     _ => ReceiverAnswer::Never(told),
                 }
             }
-            Err(FetchError::Denied) => {
-                ReceiverAnswer::Gone("The address of the chat may not be reached from this server.".to_owned())
-            }
+            Err(FetchError::Denied) => ReceiverAnswer::Gone(
+                "The address of the chat may not be reached from this server.".to_owned(),
+            ),
             Err(error) => ReceiverAnswer::Later(
                 match error {
                     FetchError::Dns => "The name of the chat cannot be resolved.",
@@ -246,7 +257,9 @@ impl Notices {
 fn answer(said: ReceiverAnswer) -> Result<String, String> {
     match said {
         ReceiverAnswer::Taken(words) => Ok(words),
-        ReceiverAnswer::Later(reason, _) | ReceiverAnswer::Never(reason) | ReceiverAnswer::Gone(reason) => Err(reason),
+        ReceiverAnswer::Later(reason, _) | ReceiverAnswer::Never(reason) | ReceiverAnswer::Gone(reason) => {
+            Err(reason)
+        }
     }
 }
 
