@@ -70,7 +70,7 @@ pub(super) fn message_id(batch: Uuid, user: Option<UserId>) -> Uuid {
 
 impl Notices {
     /// Tells what is due.
-    pub(super) async fn tell(&self, now: Instant) -> Result<(), Error> {
+    pub(super) async fn tell_due(&self, now: Instant) -> Result<(), Error> {
         let projects = notices::list_due(&mut self.db().read().await?, now, PROJECTS).await?;
         for scope in projects {
             let told = self.tell_project(scope, now).await;

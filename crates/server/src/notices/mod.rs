@@ -118,7 +118,7 @@ impl Notices {
         if let Err(error) = self.collect(now).await {
             tracing::warn!(%error, "reading events for notices failed; trying again");
         }
-        if let Err(error) = self.tell(now).await {
+        if let Err(error) = self.tell_due(now).await {
             tracing::warn!(%error, "writing notices failed; trying again");
         }
         if looked.is_some_and(|at| now.millis().abs_diff(at.millis()) < LOOK_MILLIS) {

@@ -39,7 +39,7 @@ const REASON: usize = 300;
 
 /// What a receiver said.
 #[derive(Debug)]
-enum Said {
+enum ReceiverAnswer {
     /// It was taken, with these words.
     Taken(String),
     /// It may be taken later, not before so many seconds.
@@ -96,7 +96,7 @@ impl Notices {
                         chat = Some(found.id);
                         self.say(&found.url, &message.text).await
                     }
-                    None => Said::Never("The chat was removed or stopped.".to_owned()),
+                    None => ReceiverAnswer::Never("The chat was removed or stopped.".to_owned()),
                 }
             }
         };
@@ -105,15 +105,15 @@ impl Notices {
             .write(move |tx| {
                 Box::pin(async move {
                     let outcome = match said {
-                        Said::Taken(_) => MessageOutcome::Sent,
-                        Said::Later(reason, asked) => {
+                        ReceiverAnswer::Taken(_) => MessageOutcome::Sent,
+                        ReceiverAnswer::Later(reason, asked) => {
                             match next_attempt(message.attempts + 1, asked, message.created_at, now) {
                                 Some(next) => MessageOutcome::Again(next, reason),
                                 None => MessageOutcome::Failed(format!("{reason} It was tried for a day.")),
                             }
                         }
-                        Said::Never(reason) => MessageOutcome::Failed(reason),
-                        Said::Gone(reason) => {
+                        ReceiverAnswer::Never(reason) => MessageOutcome::Failed(reason),
+                        ReceiverAnswer::Gone(reason) => {
                             // Before the message, so that messages to one chat wait for each other here.
                             if let Some(chat) = chat {
                                 settings::stop_chat(tx, message.scope, chat, &reason, now).await?;
@@ -127,12 +127,14 @@ impl Notices {
             .await
     }
 
-    async fn send_mail(&self, message: &LeasedMessage, user: UserId) -> Result<Said, Error> {
+    async fn send_mail(&self, message: &LeasedMessage, user: UserId) -> Result<ReceiverAnswer, Error> {
         let mut tx = self.db().read().await?;
         let address = messages::find_address(&mut tx, message.scope, user).await?;
         drop(tx);
         let Some(address) = address else {
-            return Ok(Said::Never("The person is no member any more.".to_owned()));
+            return Ok(ReceiverAnswer::Never(
+                "The person is no member any more.".to_owned(),
+            ));
         };
         let stop = self.links()(message.scope.project(), user);
         let id = format!("notice.{}", message.id);
@@ -141,9 +143,16 @@ impl Notices {
             .await)
     }
 
-    async fn mail(&self, to: &str, subject: &str, text: &str, id: &str, stop: Option<&str>) -> Said {
+    async fn mail(
+        &self,
+        to: &str,
+        subject: &str,
+        text: &str,
+        id: &str,
+        stop: Option<&str>,
+    ) -> ReceiverAnswer {
         let Some(mailer) = &self.mailer else {
-            return Said::Never("Mail is not set up on this server.".to_owned());
+            return ReceiverAnswer::Never("Mail is not set up on this server.".to_owned());
         };
         let marks = MailMarks {
             id,
@@ -151,20 +160,20 @@ impl Notices {
             unsubscribe: stop,
         };
         match mailer.send_marked(Mail { to, subject, text }, marks).await {
-            Ok(answer) => Said::Taken(one_line(&answer, SHOWN)),
+            Ok(answer) => ReceiverAnswer::Taken(one_line(&answer, SHOWN)),
             Err(error) => {
                 let reason = sentence(&error.to_string());
                 if error.is_permanent() {
-                    Said::Never(reason)
+                    ReceiverAnswer::Never(reason)
                 } else {
-                    Said::Later(reason, None)
+                    ReceiverAnswer::Later(reason, None)
                 }
             }
         }
     }
 
     /// Posts a text to a chat.
-    async fn say(&self, url: &SecretString, text: &str) -> Said {
+    async fn say(&self, url: &SecretString, text: &str) -> ReceiverAnswer {
         let body = json!({ "text": text }).to_string();
         let request = Request::post(url.expose_secret())
             .header(header::CONTENT_TYPE, "application/json; charset=utf-8")
@@ -178,17 +187,19 @@ impl Notices {
                 let words = shown(&answer.body, url);
                 let told = format!("The chat answered {}{words}.", answer.status);
                 match answer.status {
-                    200..=299 => Said::Taken(format!("{}{words}", answer.status)),
-                    403 | 404 | 410 => Said::Gone(told),
-                    429 => Said::Later(told, retry_after(&answer.headers).map(|wait| wait.as_secs())),
-                    408 | 500..=599 => Said::Later(told, None),
-                    _ => Said::Never(told),
+                    200..=299 => ReceiverAnswer::Taken(format!("{}{words}", answer.status)),
+                    403 | 404 | 410 => ReceiverAnswer::Gone(told),
+                    429 => {
+                        ReceiverAnswer::Later(told, retry_after(&answer.headers).map(|wait| wait.as_secs()))
+                    }
+                    408 | 500..=599 => ReceiverAnswer::Later(told, None),
+                    _ => ReceiverAnswer::Never(told),
                 }
             }
-            Err(FetchError::Denied) => {
-                Said::Gone("The address of the chat may not be reached from this server.".to_owned())
-            }
-            Err(error) => Said::Later(
+            Err(FetchError::Denied) => ReceiverAnswer::Gone(
+                "The address of the chat may not be reached from this server.".to_owned(),
+            ),
+            Err(error) => ReceiverAnswer::Later(
                 match error {
                     FetchError::Dns => "The name of the chat cannot be resolved.",
                     FetchError::Tls | FetchError::Certificate(_) => {
@@ -243,10 +254,12 @@ impl Notices {
     }
 }
 
-fn answer(said: Said) -> Result<String, String> {
+fn answer(said: ReceiverAnswer) -> Result<String, String> {
     match said {
-        Said::Taken(words) => Ok(words),
-        Said::Later(reason, _) | Said::Never(reason) | Said::Gone(reason) => Err(reason),
+        ReceiverAnswer::Taken(words) => Ok(words),
+        ReceiverAnswer::Later(reason, _) | ReceiverAnswer::Never(reason) | ReceiverAnswer::Gone(reason) => {
+            Err(reason)
+        }
     }
 }
 
