@@ -8,6 +8,7 @@ mod dataforseo;
 mod google;
 mod models;
 mod streaming;
+mod trial;
 
 use secrecy::SecretString;
 

@@ -315,7 +315,8 @@ fn share_charts(days: &[CitationDay]) -> Vec<(&'static str, LineChart)> {
     let shares = |of: fn(&CitationDay) -> u64| {
         // A day without an answer is a gap, though the days before it have some.
         let points = days.iter().map(|day| Point {
-            label: day.date.clone(),
+            // Two charts side by side have no room for the year, which stands in the table.
+            label: day.date.get(5..).unwrap_or_default().to_owned(),
             value: day.percent(of(day)).filter(|_| day.answers > 0),
             ..Point::default()
         });
