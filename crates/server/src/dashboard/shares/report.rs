@@ -76,6 +76,7 @@ struct ProofView {
 /// A number of findings of a severity, with its change.
 struct SeverityCount {
     severity: Severity,
+    name: &'static str,
     count: u64,
     change: String,
 }
@@ -140,13 +141,24 @@ pub(super) async fn show(visit: &SharedVisit, id: AuditId) -> Result<Response<Bo
     let since = audit.since_previous;
     let totals = audit.totals.unwrap_or_default();
     let counts = [
-        (Severity::Error, totals.errors, since.map(|since| since.errors)),
+        (
+            Severity::Error,
+            "Errors",
+            totals.errors,
+            since.map(|since| since.errors),
+        ),
         (
             Severity::Warning,
+            "Warnings",
             totals.warnings,
             since.map(|since| since.warnings),
         ),
-        (Severity::Notice, totals.notices, since.map(|since| since.notices)),
+        (
+            Severity::Notice,
+            "Notices",
+            totals.notices,
+            since.map(|since| since.notices),
+        ),
     ];
     let counts = counts.into_iter().filter(|_| audit.totals.is_some());
     let categories = audit.category_scores.iter().flatten();
@@ -157,8 +169,9 @@ pub(super) async fn show(visit: &SharedVisit, id: AuditId) -> Result<Response<Bo
         status: show::audit_status(audit.status),
         ended: audit.termination.as_deref().and_then(show::termination),
         counts: counts
-            .map(|(severity, count, change)| SeverityCount {
+            .map(|(severity, name, count, change)| SeverityCount {
                 severity,
+                name,
                 count,
                 change: audits::delta(change),
             })
