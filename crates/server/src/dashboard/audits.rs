@@ -12,7 +12,8 @@ use http::StatusCode;
 use searchwright_contract::{
     Code, Scope,
     audits::{Audit, AuditStatus, CancelAudit, GetAudit, ListAudits, StartAudit},
-    diffs::{AuditDiff, Change, DiffAudits, Incomparable},
+    diffs::{AuditDiff, Change, ChangeCounts, DiffAudits, Incomparable},
+    ids::{AuditId, IssueId},
     schedules::{ListSchedules, ScheduleKind},
 };
 use searchwright_engine::Failure;
@@ -260,6 +261,13 @@ struct AuditView {
     share: Option<ShareForm>,
 }
 
+/// A number of changes with the list of their pages.
+struct ChangeCell {
+    name: &'static str,
+    number: u64,
+    href: String,
+}
+
 /// Addresses on the page of an audit.
 struct Links {
     issues: String,
@@ -267,6 +275,10 @@ struct Links {
     all_audits: String,
 
     changes: Vec<FilterLink>,
+    /// The list of changes without that of an issue, if one is named.
+    every_issue: Option<String>,
+    /// This audit with what it is compared with, and nothing else.
+    compared: String,
     next: Option<String>,
 }
 
@@ -311,6 +323,22 @@ impl AuditView {
         let progress = self.audit.progress;
         let ended = progress.fetched + progress.failed + progress.blocked;
         100.0 * ended as f64 / progress.discovered.max(1) as f64
+    }
+
+    /// Numbers of changes with the lists of their pages; of all issues, or of one.
+    fn change_counts(&self, counts: &ChangeCounts, issue: Option<&IssueId>) -> Vec<ChangeCell> {
+        let of_issue = issue.map_or_else(String::new, |issue| format!("&issue={issue}"));
+        let cell = |change: Change, name, number| ChangeCell {
+            name,
+            number,
+            href: format!("{}change={change}{of_issue}#page-by-page", self.links.compared),
+        };
+        vec![
+            cell(Change::Added, "New on known pages", counts.added),
+            cell(Change::New, "On new pages", counts.new),
+            cell(Change::Removed, "Fixed", counts.removed),
+            cell(Change::Missing, "Page is gone", counts.missing),
+        ]
     }
 
     fn page_changes<'a>(
@@ -366,7 +394,7 @@ async fn compare(visit: &Visit, audit: &Audit) -> Result<Option<AuditDiff>, Fail
             audit_id: audit.id.to_string(),
             against,
             change: visit.parsed("change"),
-            issue_id: None,
+            issue_id: visit.parsed::<IssueId>("issue").map(|issue| issue.to_string()),
             limit: Some(50),
             cursor: visit.parameter("cursor").map(str::to_owned),
         })
@@ -428,6 +456,12 @@ async fn detail(visit: Visit, Path((_, id)): Path<(String, String)>) -> PageResu
             pages: visit.address("/pages"),
             all_audits: visit.address("/audits"),
             changes: filters,
+            every_issue: visit
+                .parameter("issue")
+                .map(|_| visit.with_parameter("issue", None)),
+            compared: visit
+                .parsed::<AuditId>("against")
+                .map_or_else(|| "?".to_owned(), |against| format!("?against={against}&")),
             next: diff
                 .as_ref()
                 .and_then(|diff| diff.next_cursor.as_deref())

@@ -22,6 +22,7 @@ on_both!(
     forms_that_start_work_have_its_limit,
     everything_that_is_marked_is_rechecked_at_once,
     progress_comes_as_it_happens,
+    counts_of_changes_lead_to_their_pages,
 );
 
 /// Signs somebody in.
@@ -422,4 +423,45 @@ async fn progress_comes_as_it_happens(database: &str) {
     assert_eq!(viewer.stream(foreign).await.status(), 404);
     let nobody = Browser::new(&bench).stream(&live).await;
     assert_eq!(nobody.status(), 303);
+}
+
+async fn counts_of_changes_lead_to_their_pages(database: &str) {
+    let (bench, site) = bench(database).await;
+    site.put(
+        "/a",
+        200,
+        &page("<title>A title that is now there</title>", &["/"]),
+    );
+    site.put("/b", 200, &page("", &["/"]));
+    let later = audit(&bench).await;
+    let ann = signed_in(&bench, "ann@example.com", Role::Viewer).await;
+    let path = address(&bench, &format!("/audits/{}", later["id"].as_str().unwrap()));
+    let shown = ann.open(&path).await.text;
+    let missing = issue(&bench, "title-missing").await;
+    let id = missing["id"].as_str().unwrap();
+    let rows = |text: &str| {
+        let (_, list) = text.split_once("id=\"page-by-page\"").unwrap();
+        list.matches("<td class=\"url\">").count()
+    };
+    for (change, page) in [("added", "/b"), ("removed", "/a")] {
+        let link = format!("?change={change}&issue={id}");
+        let escaped = link.replace('&', "&#38;");
+        assert!(
+            shown.contains(&format!("href=\"{escaped}#page-by-page\">1</a>")),
+            "{shown}"
+        );
+        let list = ann.open(&format!("{path}{link}")).await.text;
+        assert_eq!(rows(&list), 1, "{list}");
+        assert!(list.contains(&format!(">{page}</a>")), "{list}");
+        assert!(list.contains("Of one issue; show all"));
+        let all = ann.open(&format!("{path}?change={change}")).await.text;
+        let counts = &later["changes"][change];
+        assert_eq!(rows(&all) as u64, counts.as_u64().unwrap(), "{all}");
+        assert!(
+            all.contains(&format!("href=\"?change={change}#page-by-page\">{counts}</a>")),
+            "{all}"
+        );
+    }
+    let odd = ann.open(&format!("{path}?change=x&issue=y")).await;
+    assert_eq!(odd.status, 200);
 }

@@ -21,7 +21,7 @@ use searchwright_store::{
     posts::{self, PostQuery},
     publications,
     rate_limits::{self, UnitOrder},
-    schedules, sessions, sql,
+    schedules, sessions, shares, sql, visits,
 };
 use uuid::Uuid;
 
@@ -229,6 +229,9 @@ async fn record(store: &Store, scope: ProjectScope, recorder: &Recorder) -> Vec<
         "token of a request" [] |tx| oauth_tokens::find_access(&mut tx, &digest, now());
         "session of a request" [] |tx| sessions::find(&mut tx, &digest, now(), now());
         "project of a request" [] |tx| access::find_project_of_user(&mut tx, id::<UserId>(), id());
+        "link of a report" [] |tx| shares::find(&mut tx, &digest, now());
+        "events since a visit" ["GROUP BY" "Sort"] |tx| visits::count_events(&mut tx, scope, now());
+        "changes since a visit" ["GROUP BY" "Sort"] |tx| visits::count_changes(&mut tx, scope, now());
         "rate limit" [] |tx| rate_limits::take(&mut tx, units);
         "stored answer" [] |tx| idempotency::find(&mut tx, scope, &key, now());
         "expired answers" [] |tx| idempotency::delete_expired(&mut tx, now());
