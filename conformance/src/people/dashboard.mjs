@@ -21,7 +21,7 @@ const WALKS = [
 ];
 const MAX_BYTES = 150_000;
 const SECTIONS = ['', '/audits', '/issues', '/pages', '/keywords', '/posts', '/calendar', '/approvals', '/visibility', '/brand', '/integrations', '/webhooks', '/activity'];
-const SETTINGS = ['', '/keys', '/members', '/autonomy', '/providers', '/autopilot', '/schedules', '/checks', '/connect'];
+const SETTINGS = ['', '/keys', '/members', '/autonomy', '/providers', '/autopilot', '/schedules', '/checks', '/notices', '/shares', '/connect'];
 const ADDRESSES = [...SECTIONS, ...SETTINGS.map((name) => `/settings${name}`)];
 const FORBIDDEN_TO_VIEWERS = ['/settings/keys'];
 // Text of a website that must stay text.

@@ -134,10 +134,29 @@ for (const scripts of [true, false]) {
       assert.ok(!(await page.content()).includes(shown), 'it is not shown again');
     });
 
+    await check('a report is shared with somebody without an account, until it is revoked', async () => {
+      await page.goto(`${at}/audits`);
+      await page.locator('#audits a[href*="/audits/"]').first().click();
+      await page.locator('summary', { hasText: /^Share$/ }).click();
+      await press(page, 'Make the link');
+      const link = /https?:\/\/\S+\/share\/\S+/.exec(await page.locator('main').innerText())?.[0];
+      assert.ok(link, 'the link is shown');
+      const stranger = await browser.newContext({ javaScriptEnabled: scripts });
+      const report = await stranger.newPage();
+      assert.equal((await report.goto(link)).status(), 200);
+      await report.getByText('Broken internal link').first().waitFor();
+      assert.equal(await report.locator('form, a[href*="/projects/"]').count(), 0, 'it leads nowhere else');
+      await page.goto(`${at}/settings/shares`);
+      if (!(await page.getByRole('button', { name: /^Revoke/ }).first().isVisible())) await page.locator('summary', { hasText: 'Revoke' }).first().click();
+      await page.getByRole('button', { name: /^Revoke/ }).first().click();
+      assert.equal((await report.goto(link)).status(), 404);
+      await stranger.close();
+    });
+
     await check('a viewer is offered nothing that changes the project', async () => {
       const other = await browser.newContext({ javaScriptEnabled: scripts });
       const view = await signIn(other, `viewer-${word}@example.com`);
-      for (const path of ['/audits', '/issues', '/keywords', '/posts', '/calendar', '/brand', '/webhooks', '/settings']) {
+      for (const path of ['/audits', '/issues', '/keywords', '/posts', '/calendar', '/brand', '/webhooks', '/settings', '/settings/shares']) {
         await view.goto(at + path);
         assert.equal(await view.locator('main form[method=post] button').count(), 0, path);
       }

@@ -3,6 +3,7 @@
 
 pub mod account;
 pub mod autonomy;
+mod checks;
 mod denials;
 pub mod keys;
 pub mod members;

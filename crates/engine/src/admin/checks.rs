@@ -1,7 +1,7 @@
 //! Settings of a project's checks by the operator: thresholds in their conditions, and severities of their findings.
 
 use searchwright_site::checks::{self, Level, Settings, Thresholds};
-use searchwright_store::audit_settings;
+use searchwright_store::{Tx, audit_settings};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -78,60 +78,75 @@ impl ChecksSet {
     }
 }
 
+/// A change of the settings of a project's checks.
+#[derive(Clone, Debug)]
+pub enum ChecksChange {
+    /// Sets these, given as `title-min=20` or `severity.title-short=off`; all or nothing.
+    Set(Vec<String>),
+    /// Resets these to the catalogue's values, or all of them if none is named.
+    Reset(Vec<String>),
+}
+
+impl ChecksChange {
+    fn apply(&self, settings: &mut Settings) -> Result<(), String> {
+        match self {
+            Self::Set(said) => {
+                for said in said {
+                    let (name, value) = said
+                        .split_once('=')
+                        .ok_or_else(|| format!("{said:?} is not of the form NAME=VALUE"))?;
+                    settings.set(name, value)?;
+                }
+            }
+            Self::Reset(names) if names.is_empty() => *settings = Settings::default(),
+            Self::Reset(names) => names.iter().try_for_each(|name| settings.reset(name))?,
+        }
+        settings.check()
+    }
+
+    /// Carries the change out, and returns the settings and whether they are others than before.
+    pub async fn carry_out(&self, tx: &mut Tx, project: Uuid) -> Result<(ChecksSet, bool)> {
+        let before = rules::settings(
+            audit_settings::get_for_update(tx, project)
+                .await
+                .map_err(no_project)?,
+        )?;
+        let mut settings = before.clone();
+        self.apply(&mut settings)
+            .map_err(|why| fault("/checks", "not_a_setting", why))?;
+        let is_changed = settings != before;
+        if is_changed {
+            let kept = (!settings.is_empty()).then(|| json!(settings));
+            audit_settings::set(tx, project, kept).await?;
+        }
+        Ok((ChecksSet::new(project, &settings), is_changed))
+    }
+}
+
 impl Engine {
     /// Returns the settings of a project's checks.
     pub async fn checks(&self, project: Uuid) -> Result<ChecksSet> {
-        self.change_checks(project, |_| Ok(())).await
+        self.change_checks(project, ChecksChange::Set(Vec::new())).await
     }
 
     /// Sets thresholds and severities, given as `title-min=20` or `severity.title-short=off`; all or nothing.
     pub async fn set_checks(&self, project: Uuid, said: &[String]) -> Result<ChecksSet> {
-        let said = said.to_vec();
-        self.change_checks(project, move |settings| {
-            for said in &said {
-                let (name, value) = said
-                    .split_once('=')
-                    .ok_or_else(|| format!("{said:?} is not of the form NAME=VALUE"))?;
-                settings.set(name, value)?;
-            }
-            settings.check()
-        })
-        .await
+        self.change_checks(project, ChecksChange::Set(said.to_vec()))
+            .await
     }
 
     /// Resets the named settings to the catalogue's values, or all of them if none is named.
     pub async fn reset_checks(&self, project: Uuid, names: &[String]) -> Result<ChecksSet> {
-        let names = names.to_vec();
-        self.change_checks(project, move |settings| {
-            if names.is_empty() {
-                *settings = Settings::default();
-            }
-            names.iter().try_for_each(|name| settings.reset(name))?;
-            settings.check()
-        })
-        .await
+        self.change_checks(project, ChecksChange::Reset(names.to_vec()))
+            .await
     }
 
-    async fn change_checks(
-        &self,
-        project: Uuid,
-        change: impl FnOnce(&mut Settings) -> Result<(), String> + Send + 'static,
-    ) -> Result<ChecksSet> {
+    async fn change_checks(&self, project: Uuid, change: ChecksChange) -> Result<ChecksSet> {
         self.db
             .write(move |tx| {
                 Box::pin(async move {
-                    let before = rules::settings(
-                        audit_settings::get_for_update(tx, project)
-                            .await
-                            .map_err(no_project)?,
-                    )?;
-                    let mut settings = before.clone();
-                    change(&mut settings).map_err(|why| fault("/checks", "not_a_setting", why))?;
-                    if settings != before {
-                        let kept = (!settings.is_empty()).then(|| json!(settings));
-                        audit_settings::set(tx, project, kept).await?;
-                    }
-                    Ok::<_, Failure>(ChecksSet::new(project, &settings))
+                    let (set, _) = change.carry_out(tx, project).await?;
+                    Ok::<_, Failure>(set)
                 })
             })
             .await

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 /// Width of a chart in its own units; it scales with its place.
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 180.0;
-const LEFT: f64 = 34.0;
+const LEFT: f64 = 52.0;
 const RIGHT: f64 = 10.0;
 const TOP: f64 = 10.0;
 const BOTTOM: f64 = 24.0;
@@ -143,7 +143,7 @@ impl LineChart {
     /// Writes the first and the last label, and some between that have room.
     fn draw_labels(&self, svg: &mut String) {
         let last = self.points.len().saturating_sub(1);
-        let step = self.points.len().div_ceil(6).max(1);
+        let step = self.points.len().div_ceil(4).max(1);
         for (at, point) in self.points.iter().enumerate() {
             let is_shown = at == last || (at % step == 0 && last - at >= step);
             if !is_shown {

@@ -68,6 +68,7 @@ pub(crate) fn message(code: &str, count: u64) -> Option<String> {
         },
         "webhook-replayed" => "The delivery is sent again.".to_owned(),
         "webhook-tested" => "A test is on its way. Its delivery is in the list.".to_owned(),
+        "checks-saved" => "Saved. It counts from the next audit on.".to_owned(),
         "zone-saved" => {
             "Saved. Schedules without a time zone of their own keep their hour, in the new zone.".to_owned()
         }

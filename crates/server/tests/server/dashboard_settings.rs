@@ -4,6 +4,7 @@ use searchwright_contract::people::Role;
 use serde_json::json;
 
 use crate::{
+    audited::{audit, issue},
     browser::Page,
     dashboard_audits::{address, signed_in, submit},
     harness::Bench,
@@ -18,6 +19,7 @@ on_both!(
     members_see_every_page_of_settings_and_others_none,
     the_autopilot_is_set_and_its_slots_are_shown,
     the_project_is_changed_by_those_who_manage_it,
+    checks_are_set_by_those_who_manage_the_project,
 );
 
 /// The key on a page, if one is.
@@ -384,8 +386,9 @@ async fn members_see_every_page_of_settings_and_others_none(database: &str) {
     assert!(!vic.open(&providers).await.text.contains("big"));
     let commands = ann.open(&providers).await.text;
     assert!(commands.contains("searchwright admin budget set --project"));
-    let checks = ann.open(&address(&bench, "/settings/checks")).await.text;
-    assert!(checks.contains("title-min") && checks.contains("admin checks set"));
+    let checks = address(&bench, "/settings/checks");
+    let shown = vic.open(&checks).await.text;
+    assert!(shown.contains("title-min") && !shown.contains("<form method=\"post\""));
 }
 
 async fn the_autopilot_is_set_and_its_slots_are_shown(database: &str) {
@@ -577,4 +580,93 @@ async fn the_project_is_changed_by_those_who_manage_it(database: &str) {
         let refused = other.send(&path, &form).await;
         assert_eq!(refused.status, 403, "{email}: {}", refused.text);
     }
+}
+
+async fn checks_are_set_by_those_who_manage_the_project(database: &str) {
+    let (bench, _) = crate::audited::bench(database).await;
+    audit(&bench).await;
+    let before = issue(&bench, "broken-internal-link").await;
+    assert_eq!(before["severity"], "error");
+    let ann = signed_in(&bench, "ann@example.com", Role::Admin).await;
+    let path = address(&bench, "/settings/checks");
+    let page = ann.open(&format!("{path}?check=broken-internal-link")).await;
+    assert!(page.text.contains("value=\"broken-internal-link\" selected"));
+    let severity = |check, level| [("action", "severity"), ("check", check), ("level", level)];
+    for fields in [
+        severity("broken-internal-link", "notice"),
+        severity("title-missing", "off"),
+    ] {
+        let saved = submit(&ann, &page, &path, &fields).await;
+        assert!(
+            saved.text.contains("It counts from the next audit on."),
+            "{}",
+            saved.text
+        );
+    }
+    let threshold = |value| {
+        [
+            ("action", "threshold"),
+            ("threshold", "title-min"),
+            ("value", value),
+        ]
+    };
+    let bad = submit(&ann, &page, &path, &threshold("a lot")).await;
+    assert_eq!(bad.status, 422);
+    assert!(
+        bad.text.contains("whole number") && bad.text.contains("value=\"a lot\""),
+        "{}",
+        bad.text
+    );
+    assert_eq!(
+        submit(&ann, &page, &path, &severity("no-such-check", "off"))
+            .await
+            .status,
+        422
+    );
+    assert_eq!(
+        submit(&ann, &page, &path, &severity("title-missing", "<b>"))
+            .await
+            .status,
+        422
+    );
+    let set = submit(&ann, &page, &path, &threshold("12")).await;
+    assert_eq!(set.status, 200, "{}", set.text);
+    audit(&bench).await;
+    assert_eq!(issue(&bench, "broken-internal-link").await["severity"], "notice");
+    let set = bench.server.app.engine.checks(bench.project).await.unwrap();
+    assert!(
+        set.thresholds
+            .iter()
+            .any(|set| set.name == "title-min" && set.value == 12)
+    );
+
+    // as in the catalogue again, and as it was sent twice that is told once
+    for _ in 0..2 {
+        submit(&ann, &page, &path, &severity("broken-internal-link", "catalogue")).await;
+        submit(&ann, &page, &path, &threshold("")).await;
+    }
+    let set = bench.server.app.engine.checks(bench.project).await.unwrap();
+    assert_eq!(set.severities.len(), 1);
+    assert!(set.thresholds.iter().all(|set| !set.set));
+    let log = bench.get("P/activity?limit=100").await.json();
+    let entries = log["data"].as_array().unwrap().iter();
+    assert_eq!(
+        entries.filter(|entry| entry["action"] == "checks.update").count(),
+        5
+    );
+
+    let eve = signed_in(&bench, "eve@example.com", Role::Editor).await;
+    let page = eve.open(&path).await;
+    assert!(!page.text.contains("<form method=\"post\""));
+    let form = ann.open(&path).await;
+    let fields = [
+        ("csrf", eve.open("/account").await.field("csrf")),
+        ("once", form.field("once")),
+    ];
+    let mut sent: Vec<(&str, &str)> = fields
+        .iter()
+        .map(|(name, value)| (*name, value.as_str()))
+        .collect();
+    sent.extend(severity("title-missing", "error"));
+    assert_eq!(eve.send(&path, &sent).await.status, 403);
 }
