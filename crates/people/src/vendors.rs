@@ -8,7 +8,7 @@ use searchwright_contract::{
     usage::Metric,
 };
 use searchwright_engine::admin::providers::ProviderAccount;
-use searchwright_failure::{Failure, Result};
+use searchwright_failure::{Failure, Result, fault};
 pub use searchwright_providers::Provider;
 use searchwright_providers::{Credentials, ProviderError, Providers};
 use searchwright_store::{
@@ -49,6 +49,20 @@ pub fn version(account: Option<&ProviderAccount>) -> String {
     account.map_or_else(String::new, |account| account.updated_at.to_string())
 }
 
+/// Whether the secret would be sent to another address than before. Who sets one has to know the secret: otherwise anybody who
+/// manages the project could have it sent to himself.
+fn leads_elsewhere(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) -> bool {
+    let addresses = before
+        .keys()
+        .chain(after.keys())
+        .filter(|name| name.ends_with("Url"));
+    let value =
+        |settings: &BTreeMap<String, String>, name: &String| settings.get(name).cloned().unwrap_or_default();
+    addresses.into_iter().any(|name| {
+        value(before, name).trim_end_matches('/') != value(after, name).trim().trim_end_matches('/')
+    })
+}
+
 impl People {
     /// Refuses who does not manage a project, and returns what the log needs to know of those who do.
     async fn manager(&self, by: &RecentSession, project: ProjectId) -> Result<Managed> {
@@ -83,6 +97,14 @@ impl People {
             )
             .hint("look at what is set now, and send the form again if it is still right")
             .into());
+        }
+        if let Some(known) = known
+            && known.has_secret
+            && change.secret.is_none()
+            && leads_elsewhere(&known.settings, &change.settings)
+        {
+            let why = "has to be typed again, because it would be sent to another address";
+            return Err(fault("/secret", "secret_required", why));
         }
         let keyring = self.keyring.clone();
         let set = self.set_provider(

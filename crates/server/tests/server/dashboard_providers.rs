@@ -122,6 +122,19 @@ async fn an_account_is_set_tested_replaced_and_removed(database: &str) {
             .contains("knows the account")
     );
 
+    // Nobody has the stored key sent to an address of his own.
+    bench.clock.advance(1_000);
+    let page = ann.open(&form).await;
+    let seen = page.field("seen");
+    let elsewhere = format!("http://{vendor}/elsewhere");
+    let mut moved = fields.clone();
+    moved[2].1 = &seen;
+    moved[4].1 = &elsewhere;
+    let refused = submit(&ann, &page, &path, &moved).await;
+    assert_eq!(refused.status, 422, "{}", refused.text);
+    assert!(refused.text.contains("typed again"), "{}", refused.text);
+    assert_eq!(accounts(&bench).await[0]["settings"]["baseUrl"], json!(url));
+
     let remove = [("action", "remove"), ("provider", "openai")];
     let gone = submit(&ann, &page, &path, &remove).await;
     assert!(gone.text.contains("No account is set"), "{}", gone.text);
