@@ -61,8 +61,13 @@ fn titled(text: &str, title: &str) -> String {
 fn sentence(detail: &str) -> Option<String> {
     let detail = one_line(detail, MAX_DETAIL);
     let mut letters = detail.chars();
-    let first: String = letters.next()?.to_uppercase().collect();
-    let text = first + letters.as_str();
+    let first = letters.next()?;
+    // An address stays as it is.
+    let text = if detail.starts_with("http") {
+        detail
+    } else {
+        first.to_uppercase().collect::<String>() + letters.as_str()
+    };
     Some(if text.ends_with(['.', '!', '?', '\u{2026}']) {
         text
     } else {

@@ -23,6 +23,9 @@ const TRIED_MILLIS: i64 = 24 * 3_600_000;
 /// Seconds from each failed attempt to the next.
 const STEPS: [i64; 8] = [60, 300, 900, 3_600, 7_200, 14_400, 28_800, 28_800];
 
+/// Attempts at a message.
+pub const MAX_ATTEMPTS: u32 = STEPS.len() as u32 + 1;
+
 /// Returns the time of the next attempt at a message that was created then; `None` if it is given up. What the receiver asked for
 /// counts if it is later.
 pub fn next_attempt(

@@ -52,8 +52,12 @@ async fn answer(app: &App, token: String, stops: bool) -> Response<Body> {
     let db = &app.engine.db;
     let now = app.engine.clock.now();
     let found = async {
-        let name = settings::find_project_name(&mut db.read().await?, project, user).await?;
-        if stops && name.is_some() {
+        let mut tx = db.read().await?;
+        let name = settings::find_project_name(&mut tx, project, user).await?;
+        // Whoever has the link may send the form as often as it pleases: only the first time is written.
+        let is_open = stops && name.is_some() && !settings::is_unsubscribed(&mut tx, project, user).await?;
+        drop(tx);
+        if is_open {
             db.write(move |tx| Box::pin(async move { settings::unsubscribe(tx, project, user, now).await }))
                 .await?;
         }

@@ -6,7 +6,11 @@ use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
 use http::{Request, header};
 use searchwright_contract::{Instant, ids::UserId};
-use searchwright_notices::{render, timing::next_attempt, wording::one_line};
+use searchwright_notices::{
+    render,
+    timing::{MAX_ATTEMPTS, next_attempt},
+    wording::one_line,
+};
 use searchwright_outbound::{
     mail::{Mail, MailMarks},
     retry_after,
@@ -86,6 +90,10 @@ impl Notices {
     async fn send_one(&self, message: LeasedMessage) -> Result<(), Error> {
         let mut chat = None;
         let said = match message.user {
+            // Each attempt was counted when it began. None of them came to an end.
+            _ if message.attempts > MAX_ATTEMPTS => ReceiverAnswer::Never(format!(
+                "It was begun {MAX_ATTEMPTS} times, and the server was stopped each time."
+            )),
             Some(user) => self.send_mail(&message, user).await?,
             None => {
                 let mut tx = self.db().read().await?;
@@ -107,7 +115,7 @@ impl Notices {
                     let outcome = match said {
                         ReceiverAnswer::Taken(_) => MessageOutcome::Sent,
                         ReceiverAnswer::Later(reason, asked) => {
-                            match next_attempt(message.attempts + 1, asked, message.created_at, now) {
+                            match next_attempt(message.attempts, asked, message.created_at, now) {
                                 Some(next) => MessageOutcome::Again(next, reason),
                                 None => MessageOutcome::Failed(format!("{reason} It was tried for a day.")),
                             }
@@ -281,11 +289,9 @@ fn shown(body: &[u8], url: &SecretString) -> String {
     let text = String::from_utf8_lossy(body);
     let text = text.trim();
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | ' ');
-    let secret = url.expose_secret().rsplit('/').next().unwrap_or_default();
-    let is_safe = !text.is_empty()
-        && text.len() <= SHOWN
-        && text.chars().all(is_plain)
-        && !(secret.len() > 2 && text.contains(secret));
+    let mut parts = url.expose_secret().split(|c: char| !c.is_ascii_alphanumeric());
+    let repeats = parts.any(|part| part.len() > 2 && text.contains(part));
+    let is_safe = !text.is_empty() && text.len() <= SHOWN && text.chars().all(is_plain) && !repeats;
     if is_safe {
         format!(": {text}")
     } else {
@@ -309,6 +315,10 @@ mod tests {
             &"a".repeat(61),
         ] {
             assert_eq!(shown(told.as_bytes(), &url), "", "{told}");
+        }
+        let other = SecretString::from("https://chat.example/T0/Xyz123/slack?token=Abc456");
+        for told in ["Xyz123", "no Abc456"] {
+            assert_eq!(shown(told.as_bytes(), &other), "", "{told}");
         }
     }
 }

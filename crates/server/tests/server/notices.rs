@@ -29,6 +29,7 @@ on_both!(
     a_burst_is_one_message_and_a_cause_is_told_once,
     what_is_over_within_the_minute_is_not_told,
     a_message_that_was_stored_is_sent_by_whoever_is_there,
+    a_message_whose_process_dies_each_time_is_given_up,
     a_receiver_that_is_down_gets_it_later,
     a_refused_recipient_is_told_on_the_page_and_not_tried_again,
     a_login_that_is_refused_is_not_the_fault_of_the_recipient,
@@ -362,6 +363,37 @@ async fn a_message_that_was_stored_is_sent_by_whoever_is_there(database: &str) {
     });
     assert!(!written.await.unwrap());
     other.stop().await;
+}
+
+async fn a_message_whose_process_dies_each_time_is_given_up(database: &str) {
+    let (bench, mail) = with_mail(database, &[]).await;
+    person(&bench, "ann@example.com", Role::Owner).await;
+    waits(&bench, "Oak").await;
+    let notices = &bench.server.app.notices;
+    notices.turn(&mut None).await;
+    bench.clock.advance(MINUTE);
+    notices.turn(&mut None).await;
+    let engine = &bench.server.app.engine;
+    for died in 1..=9 {
+        let (now, lease) = (
+            bench.clock.now(),
+            engine.db.lease_time(&bench.clock).await.unwrap(),
+        );
+        let leased = engine
+            .db
+            .write(move |tx| Box::pin(messages::lease(tx, now, lease, 10)))
+            .await
+            .unwrap();
+        assert_eq!(leased[0].attempts, died);
+        bench.clock.advance(2 * MINUTE);
+    }
+    notices.send_due().await.unwrap();
+    assert!(mail.taken().is_empty());
+    let later = bench.clock.now().plus_millis(HOUR);
+    let lease = engine.db.lease_time(&bench.clock).await.unwrap();
+    let mut tx = engine.db.read().await.unwrap();
+    let left = messages::has_due(&mut tx, later, lease).await.unwrap();
+    assert!(!left, "it is given up");
 }
 
 async fn a_receiver_that_is_down_gets_it_later(database: &str) {

@@ -142,7 +142,7 @@ pub async fn lease(tx: &mut Tx, now: Instant, at: LeaseTime, limit: u32) -> Resu
     macro_rules! text {
         ($lock:literal) => {
             concat!(
-                "UPDATE notice_messages SET fence = fence + 1, lease_until = $3 WHERE (project_id, id) IN (
+                "UPDATE notice_messages SET fence = fence + 1, attempts = attempts + 1, lease_until = $3 WHERE (project_id, id) IN (
                    SELECT project_id, id FROM notice_messages WHERE next_at <= $1 AND (lease_until IS NULL OR lease_until < $2)
                    ORDER BY next_at LIMIT $4",
                 $lock,
@@ -188,7 +188,7 @@ pub async fn record(
         MessageOutcome::Failed(reason) => ("failed", None, Some(reason), None),
     };
     let written = sql(
-        "UPDATE notice_messages SET status = $4, attempts = attempts + 1, next_at = $5, reason = $6, sent_at = $7, lease_until = NULL
+        "UPDATE notice_messages SET status = $4, next_at = $5, reason = $6, sent_at = $7, lease_until = NULL
          WHERE project_id = $1 AND id = $2 AND fence = $3 AND (next_at IS NOT NULL OR $4 = 'sent')",
     )
     .bind(message.scope.project())

@@ -177,6 +177,17 @@ pub async fn unsubscribe(tx: &mut Tx, project: ProjectId, user: UserId, now: Ins
     Ok(written > 0)
 }
 
+/// Returns whether a member is sent nothing of a project any more, and nothing waits to be sent.
+pub async fn is_unsubscribed(tx: &mut Tx, project: ProjectId, user: UserId) -> Result<bool> {
+    sql("SELECT EXISTS (SELECT 1 FROM notice_settings WHERE project_id = $1 AND user_id = $2 AND kinds = '' AND NOT digest)
+           AND NOT EXISTS (SELECT 1 FROM notice_messages
+                           WHERE project_id = $1 AND channel = 'mail' AND user_id = $2 AND next_at IS NOT NULL)")
+    .bind(project)
+    .bind(user)
+    .fetch_one(tx, |c| c.take())
+    .await
+}
+
 /// Returns the name of a project to who holds a link of a member.
 pub async fn find_project_name(tx: &mut Tx, project: ProjectId, user: UserId) -> Result<Option<String>> {
     sql("SELECT p.name FROM projects p JOIN memberships m ON m.workspace_id = p.workspace_id WHERE p.id = $1 AND m.user_id = $2")
