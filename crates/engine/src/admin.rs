@@ -78,6 +78,14 @@ pub fn check_name(name: &str, most: usize) -> Result<String> {
             format!("has to have 1 to {most} characters"),
         ));
     }
+    let is_odd = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+    };
+    if name.contains(is_odd) {
+        let why = "has line breaks, or characters that cannot be seen or change the direction of others";
+        return Err(fault("/name", "not_plain_text", why));
+    }
     Ok(name.to_owned())
 }
 

@@ -41,8 +41,10 @@ impl ProjectChange {
         let mut fault = |pointer: &str, code: &str, why: &str| {
             faults.extend(Problem::fault(pointer, code, why).errors);
         };
-        let name = check_name(&self.name, 200).unwrap_or_else(|_| {
-            fault("/name", "length", "has to have 1 to 200 characters");
+        let name = check_name(&self.name, 200).unwrap_or_else(|failure| {
+            for one in &failure.0.errors {
+                fault(&one.pointer, &one.code, &one.detail);
+            }
             String::new()
         });
         let language = language_tag(self.language.trim()).unwrap_or_else(|| {

@@ -33,7 +33,10 @@ async fn a_key_is_made_shown_once_and_revoked(database: &str) {
     let ann = signed_in(&bench, "ann@example.com", Role::Owner).await;
     let path = address(&bench, "/settings/keys");
     let page = ann.open(&path).await;
-    let name = "<script>alert(1)</script>\u{202e}";
+    let odd = submit(&ann, &page, &path, &[("name", "Oak\u{202e}")]).await;
+    assert_eq!(odd.status, 422, "{}", odd.text);
+    let page = ann.open(&path).await;
+    let name = "<script>alert(1)</script>";
     let made = submit(&ann, &page, &path, &[("name", name)]).await;
     assert_eq!(made.status, 200, "{}", made.text);
     assert_eq!(made.headers["cache-control"], "no-store");
@@ -549,6 +552,9 @@ async fn the_project_is_changed_by_those_who_manage_it(database: &str) {
     let seen = page.field("seen");
     for (field, value) in [
         ("name", ""),
+        ("name", "Oak\r\nBcc: eve@example.com"),
+        ("name", "\u{200b}"),
+        ("name", "Oak\u{202e}"),
         ("language", "e!"),
         ("country", "Brazil"),
         ("zone", "Mars/Olympus"),
