@@ -115,6 +115,28 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
     short
 }
 
+/// A text that others wrote, cut so that it takes at most twice as many bytes in a page as it may have characters. Some
+/// characters take five of them.
+pub(crate) fn cut_on_page(text: &str, most: usize) -> String {
+    let mut left = 2 * most;
+    let fits = text.chars().take_while(|c| {
+        let bytes = bytes_on_page(*c);
+        let is_room = bytes <= left;
+        left = left.saturating_sub(bytes);
+        is_room
+    });
+    let letters = fits.count().min(most);
+    cut(text, letters)
+}
+
+/// Bytes of a character in a page.
+pub(crate) const fn bytes_on_page(c: char) -> usize {
+    match c {
+        '&' | '<' | '>' | '"' | '\'' => 5,
+        _ => c.len_utf8(),
+    }
+}
+
 /// A text that others wrote, without the characters that change the direction or cannot be seen.
 pub(crate) fn plain(text: &str) -> String {
     text.chars().filter(|c| !is_hidden(*c)).collect()
@@ -226,6 +248,21 @@ pub(crate) fn termination(code: &str) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn what_a_page_has_to_escape_is_cut_sooner() {
+        use super::cut_on_page;
+        assert_eq!(cut_on_page("/a", 10), "/a");
+        assert_eq!(
+            cut_on_page(&"a".repeat(11), 10),
+            format!("{}\u{2026}", "a".repeat(10))
+        );
+        assert_eq!(cut_on_page(&"&".repeat(11), 10), "&&&&\u{2026}");
+        assert_eq!(
+            cut_on_page(&"\u{65e5}".repeat(11), 10),
+            format!("{}\u{2026}", "\u{65e5}".repeat(6))
+        );
+    }
+
     use super::*;
 
     #[test]

@@ -39,8 +39,9 @@ impl SharedPageRow {
     fn new(url: &str, evidence: Option<String>) -> Self {
         let is_page = url.starts_with("https://") || url.starts_with("http://");
         Self {
-            url: show::cut(url, 150),
-            href: (is_page && url.len() <= 300).then(|| url.to_owned()),
+            url: show::cut_on_page(url, 150),
+            href: (is_page && url.chars().map(show::bytes_on_page).sum::<usize>() <= 300)
+                .then(|| url.to_owned()),
             evidence,
         }
     }
@@ -225,7 +226,7 @@ async fn proof(
         .into_iter()
         .map(|change| {
             let title = titles.get(&change.issue_id).cloned().unwrap_or_default();
-            (show::cut(&show::path_of(&change.url), 150), title)
+            (show::cut_on_page(&show::path_of(&change.url), 150), title)
         })
         .collect();
     let of_issue = |issue: &IssueId| reopened.get(issue).copied().unwrap_or_default();
@@ -301,7 +302,7 @@ async fn evidence(
         .map(|occurrence| {
             (
                 occurrence.page_id,
-                show::cut(&in_words(&occurrence.evidence), 120),
+                show::cut_on_page(&in_words(&occurrence.evidence), 120),
             )
         })
         .collect())
