@@ -218,6 +218,7 @@ pub(crate) fn sentence(failure: &Failure) -> String {
     let mut letters = detail.chars();
     let mut text: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
     text.extend(letters);
+    text.truncate(text.trim_end_matches('.').len());
     text.push('.');
     if let Some(hint) = &problem.hint {
         text += &format!(" Next: {hint}.");

@@ -291,6 +291,11 @@ fn is_secret(name: &str) -> bool {
     ["password", "secret", "code", "token"].contains(&name) || name.starts_with("secret-")
 }
 
+/// Whether a value is an address with a password in it.
+fn has_password(value: &str) -> bool {
+    url::Url::parse(value.trim()).is_ok_and(|address| address.password().is_some())
+}
+
 /// Answers a form of a page of a project that was not carried out with what was typed, so that it is not lost. `None` for a
 /// form of another page.
 fn ask_again(
@@ -306,7 +311,7 @@ fn ask_again(
     let fields = form
         .0
         .iter()
-        .filter(|(name, _)| name != "csrf" && !is_secret(name));
+        .filter(|(name, value)| name != "csrf" && !is_secret(name) && !has_password(value));
     let fields: Vec<&(String, String)> = fields.collect();
     let is_shown = |name: &str| !["once", "version", "seen", "row"].contains(&name);
     let shown = fields
@@ -316,7 +321,7 @@ fn ask_again(
     let secrets = form
         .0
         .iter()
-        .filter(|(name, value)| is_secret(name) && !value.is_empty());
+        .filter(|(name, value)| (is_secret(name) && !value.is_empty()) || has_password(value));
     let view = Resend {
         layout: Layout::new("Send it again"),
         target,

@@ -27,10 +27,11 @@ use super::{
     frame::{ProjectFrame, Section},
     page::{self, Layout},
     session::{self, FormData, Visitor},
+    show,
 };
 use crate::{
     app::App,
-    http::{concurrency::Turn, operations},
+    http::{concurrency::Turn, memory::Sender, operations, outgoing::ChangedNothing},
 };
 use searchwright_contract::ids::{CredentialId, UserId};
 use searchwright_people::{Caller, sessions::RecentSession};
@@ -317,6 +318,17 @@ impl Visit {
         }
     }
 
+    /// Charges the memory of a long answer to the session, and not to the network address that others may share. One to a request
+    /// that changed nothing may be refused.
+    pub fn charge(&self, mut answer: Response<Body>, changed_nothing: bool) -> Response<Body> {
+        let sender = Sender::Credential(self.guest.credential.owner());
+        answer.extensions_mut().insert(sender);
+        if changed_nothing {
+            answer.extensions_mut().insert(ChangedNothing);
+        }
+        answer
+    }
+
     /// A time in the time zone of the project, to the minute.
     pub fn time(&self, at: &Instant) -> String {
         local_minute(*at, &self.project.timezone)
@@ -352,7 +364,7 @@ impl Visit {
             layout: Layout::new(title),
             script: page::pages_script(),
             project: self.project.id.to_string(),
-            name: self.project.name.clone(),
+            name: show::plain(&self.project.name),
             domain: self.project.domain.clone(),
             timezone: self.project.timezone.clone(),
             user: self.guest.visitor.session.user_name.clone(),
@@ -557,7 +569,7 @@ impl SentForm {
 pub(crate) fn refusal(failure: &Failure) -> Option<(StatusCode, String)> {
     let is_theirs = matches!(
         failure.0.status,
-        402 | 403 | 409 | 412 | 413 | 422 | 428 | 429 | 501 | 502
+        402 | 403 | 409 | 412 | 413 | 422 | 428 | 429 | 501 | 502 | 503 | 504
     );
     let is_hidden = matches!(failure.0.code, Code::ProjectForbidden | Code::NotFound);
     if !is_theirs || is_hidden {

@@ -37,6 +37,10 @@ impl Places {
 #[derive(Clone, Copy, Debug)]
 pub struct KeptByServer;
 
+/// Marks an answer to a request that changed nothing, in its extensions: it may be refused where there is no memory for it.
+#[derive(Clone, Copy, Debug)]
+pub struct ChangedNothing;
+
 /// Everything that is given back once an answer was written.
 #[derive(Debug, Default)]
 pub struct HeldByAnswer {

@@ -24,7 +24,7 @@ use super::{
 };
 use crate::http::{
     memory::{Room, Sender, unread},
-    outgoing::{HeldByAnswer, KeptByServer, Outgoing, Places},
+    outgoing::{ChangedNothing, HeldByAnswer, KeptByServer, Outgoing, Places},
 };
 
 /// Bytes of a body that are read to keep the connection, though the answer does not need them.
@@ -177,7 +177,9 @@ impl Exchange {
         let size = usize::try_from(size).unwrap_or(usize::MAX);
         let is_kept = answer.extensions_mut().remove::<KeptByServer>().is_some();
         // What has been done is told, whatever it takes: the client would do it again.
-        let can_refuse = size > TINY && (method.is_safe() || answer.status().as_u16() >= 400);
+        let changed_nothing = answer.extensions_mut().remove::<ChangedNothing>().is_some();
+        let can_refuse =
+            size > TINY && (changed_nothing || method.is_safe() || answer.status().as_u16() >= 400);
         let room = match (size, is_kept) {
             (0, _) | (_, true) => None,
             (size, false) => match self.rules.answers.take(sender, size) {

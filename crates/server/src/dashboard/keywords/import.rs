@@ -201,7 +201,8 @@ pub(super) async fn submit(SentText(sent): SentText) -> PageResult {
         Ok(told) if told.dry_run => {
             shown.preview = Some(ImportPreview::new(&told, file));
             file.clone_into(&mut shown.file);
-            Ok(page::respond(StatusCode::OK, &shown, Form::OwnWithScript))
+            let page = page::respond(StatusCode::OK, &shown, Form::OwnWithScript);
+            Ok(sent.visit.charge(page, true))
         }
         Ok(done) => {
             // What has faults can be mended and sent again; rows that were taken are then known.
@@ -209,7 +210,8 @@ pub(super) async fn submit(SentText(sent): SentText) -> PageResult {
                 file.clone_into(&mut shown.file);
             }
             shown.outcome = Some(ImportOutcome::new(done, file));
-            Ok(page::respond(StatusCode::OK, &shown, Form::OwnWithScript))
+            let page = page::respond(StatusCode::OK, &shown, Form::OwnWithScript);
+            Ok(sent.visit.charge(page, false))
         }
         Err(failure) => {
             let Some((status, text)) = visit::refusal(&failure) else {
@@ -217,7 +219,8 @@ pub(super) async fn submit(SentText(sent): SentText) -> PageResult {
             };
             file.clone_into(&mut shown.file);
             shown.wrong = Some(text);
-            Ok(page::respond(status, &shown, Form::OwnWithScript))
+            let page = page::respond(status, &shown, Form::OwnWithScript);
+            Ok(sent.visit.charge(page, true))
         }
     }
 }

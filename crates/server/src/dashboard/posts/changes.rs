@@ -206,7 +206,8 @@ pub(super) async fn submit(Path((_, id)): Path<(String, String)>, SentText(sent)
                 instructions: sent.form.get("instructions").to_owned(),
                 sources: sent.form.get("sources").to_owned(),
             };
-            show_post(&sent.visit, &id, Some(refused)).await
+            let page = show_post(&sent.visit, &id, Some(refused)).await?;
+            Ok(sent.visit.charge(page, true))
         }
     }
 }
