@@ -1,7 +1,7 @@
 //! Agent Autonomy, as a person who manages a project sets it.
 
 use searchwright_contract::{
-    Code, Problem,
+    Problem,
     ids::{ActivityId, ProjectId, UserId},
     people::AutonomyAction,
 };
@@ -15,6 +15,7 @@ use searchwright_store::{
 use crate::{
     People,
     keys::{Managed, managed},
+    managed::changed_meanwhile,
     sessions::RecentSession,
 };
 
@@ -86,12 +87,7 @@ impl People {
                 let known = agent_autonomy::list(tx, scope, now).await?;
                 let known = known.iter().find(|record| record.set.action == action);
                 if !change.seen.is_empty() && change.seen != version(known) {
-                    return Err(Problem::new(
-                        Code::PreconditionFailed,
-                        "somebody changed it since this page was loaded",
-                    )
-                    .hint("look at what is set now, and send the form again if it is still right")
-                    .into());
+                    return Err(changed_meanwhile());
                 }
                 let verb = if change.is_on {
                     let new = NewAutonomy {

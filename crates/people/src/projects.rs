@@ -1,7 +1,7 @@
 //! Name, language, market and time zone of a project, as a person who manages it sets them.
 
 use searchwright_contract::{
-    Code, Instant, Problem,
+    Instant, Problem,
     ids::{ActivityId, JobId, ProjectId, UserId},
 };
 use searchwright_engine::{admin::check_name, autopilot::zone_name, jobs::Job, language_tag};
@@ -17,6 +17,7 @@ use searchwright_store::{
 use crate::{
     People,
     keys::{Managed, managed},
+    managed::changed_meanwhile,
 };
 
 /// A change of a project, as a person typed it.
@@ -103,12 +104,7 @@ impl People {
             }
             if known.version != change.seen || !projects::update(tx, scope, change.seen, &fields, now).await?
             {
-                return Err(Problem::new(
-                    Code::PreconditionFailed,
-                    "somebody changed it since this page was loaded",
-                )
-                .hint("look at what is set now, and send the form again if it is still right")
-                .into());
+                return Err(changed_meanwhile());
             }
             if before.name != fields.name {
                 read_answers_again(tx, scope, job, now).await?;

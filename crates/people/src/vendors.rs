@@ -2,25 +2,17 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use searchwright_contract::{
-    Code, Problem,
-    ids::{ActivityId, ProjectId},
-    usage::Metric,
+use searchwright_contract::{Problem, ids::ProjectId, usage::Metric};
+use searchwright_engine::admin::{
+    limits::{check_budget, check_quota},
+    providers::{CheckedAccount, ProviderAccount},
 };
-use searchwright_engine::admin::providers::ProviderAccount;
 use searchwright_failure::{Failure, Result, fault};
 pub use searchwright_providers::Provider;
 use searchwright_providers::{Credentials, ProviderError, Providers};
-use searchwright_store::{
-    activity::{self, NewActivity},
-    providers,
-};
+use searchwright_store::{providers, usage};
 
-use crate::{
-    People,
-    keys::{Managed, managed},
-    sessions::RecentSession,
-};
+use crate::{People, keys::managed, managed::changed_meanwhile, sessions::RecentSession};
 
 /// Time in which a vendor has to answer a test.
 const TEST_TIMEOUT: Duration = Duration::from_secs(20);
@@ -64,22 +56,6 @@ fn leads_elsewhere(before: &BTreeMap<String, String>, after: &BTreeMap<String, S
 }
 
 impl People {
-    /// Refuses who does not manage a project, and returns what the log needs to know of those who do.
-    async fn manager(&self, by: &RecentSession, project: ProjectId) -> Result<Managed> {
-        managed(&mut self.db.read().await?, by.user, project).await
-    }
-
-    async fn log(&self, manager: Managed, verb: &'static str, subject: String) -> Result<()> {
-        let (entry, now) = (self.clock.id::<ActivityId>(), self.clock.now());
-        let work = self.db.write(move |tx| {
-            Box::pin(async move {
-                let entry = NewActivity::of_person(entry, verb, subject, manager.user);
-                Ok::<_, Failure>(activity::insert(tx, manager.access.scope(), entry, now).await?)
-            })
-        });
-        work.await
-    }
-
     /// Sets an account over the one there was, as a person who manages the project.
     pub async fn set_account(
         &self,
@@ -87,35 +63,34 @@ impl People {
         project: ProjectId,
         change: AccountChange,
     ) -> Result<()> {
-        let manager = self.manager(by, project).await?;
-        let known = self.list_providers(project.into()).await?;
-        let known = known.iter().find(|account| account.provider == change.provider);
-        if change.seen != version(known) {
-            return Err(Problem::new(
-                Code::PreconditionFailed,
-                "somebody changed it since this page was loaded",
-            )
-            .hint("look at what is set now, and send the form again if it is still right")
-            .into());
-        }
-        if let Some(known) = known
-            && known.has_secret
-            && change.secret.is_none()
-            && leads_elsewhere(&known.settings, &change.settings)
-        {
-            let why = "has to be typed again, because it would be sent to another address";
-            return Err(fault("/secret", "secret_required", why));
-        }
-        let keyring = self.keyring.clone();
-        let set = self.set_provider(
-            keyring,
-            project.into(),
-            &change.provider,
-            change.settings,
-            change.secret,
-        );
-        let account = set.await?;
-        self.log(manager, "providers.set", account.provider).await
+        let AccountChange {
+            provider,
+            settings,
+            secret,
+            seen,
+        } = change;
+        let (keyring, now) = (self.keyring.clone(), self.clock.now());
+        let (has_typed, typed) = (secret.is_some(), settings.clone());
+        let account = CheckedAccount::new(self.clock.id(), &provider, settings, secret)?;
+        self.change_managed(by.user, project, move |tx, scope| {
+            Box::pin(async move {
+                let known = providers::list(tx, scope).await?.into_iter();
+                let known: Option<ProviderAccount> = known
+                    .map(ProviderAccount::from)
+                    .find(|account| account.provider == provider);
+                if seen != version(known.as_ref()) {
+                    return Err(changed_meanwhile());
+                }
+                let keeps_secret = !has_typed && known.as_ref().is_some_and(|known| known.has_secret);
+                if keeps_secret && known.is_some_and(|known| leads_elsewhere(&known.settings, &typed)) {
+                    let why = "has to be typed again, because it would be sent to another address";
+                    return Err(fault("/secret", "secret_required", why));
+                }
+                account.store(tx, scope, &keyring, now).await?;
+                Ok(((), Some(("providers.set", provider))))
+            })
+        })
+        .await
     }
 
     /// Forgets an account and its secret, as a person who manages the project; `false` if there was none.
@@ -125,21 +100,23 @@ impl People {
         project: ProjectId,
         provider: &str,
     ) -> Result<bool> {
-        let manager = self.manager(by, project).await?;
-        let is_gone = self.remove_provider(project.into(), provider).await?;
-        if is_gone {
-            self.log(manager, "providers.remove", provider.to_owned()).await?;
-        }
-        Ok(is_gone)
+        let word = Provider::parse(provider)?.word();
+        self.change_managed(by.user, project, move |tx, scope| {
+            Box::pin(async move {
+                let is_gone = providers::remove(tx, scope, word).await?;
+                Ok((is_gone, is_gone.then(|| ("providers.remove", word.to_owned()))))
+            })
+        })
+        .await
     }
 
     /// Asks a vendor, for free, whether it knows the stored account.
     pub async fn test_account(&self, by: &RecentSession, project: ProjectId, provider: &str) -> Result<()> {
-        let manager = self.manager(by, project).await?;
         let provider = Provider::parse(provider)?;
         let opened = {
             let mut tx = self.db.read().await?;
-            providers::open(&mut tx, manager.access.scope(), &self.keyring, provider.word()).await?
+            let scope = managed(&mut tx, by.user, project).await?.access.scope();
+            providers::open(&mut tx, scope, &self.keyring, provider.word()).await?
         };
         let opened = opened.ok_or_else(|| Problem::not_found("account"))?;
         let account = Credentials {
@@ -161,13 +138,19 @@ impl People {
         provider: Option<&str>,
         micros_usd: Option<i64>,
     ) -> Result<()> {
-        let manager = self.manager(by, project).await?;
-        match provider {
-            Some(provider) => self.set_budget(project.into(), provider, micros_usd).await?,
-            None => self.set_daily_budget(project.into(), micros_usd).await?,
-        };
-        let subject = provider.unwrap_or("all").to_owned();
-        self.log(manager, "budgets.set", subject).await
+        check_budget(micros_usd)?;
+        let word = provider.map(|provider| Ok::<_, Failure>(Provider::parse(provider)?.word()));
+        let word = word.transpose()?;
+        self.change_managed(by.user, project, move |tx, _| {
+            Box::pin(async move {
+                match word {
+                    Some(word) => usage::set_budget(tx, project.into(), word, micros_usd).await?,
+                    None => usage::set_daily_budget(tx, project.into(), micros_usd).await?,
+                }
+                Ok(((), Some(("budgets.set", word.unwrap_or("all").to_owned()))))
+            })
+        })
+        .await
     }
 
     /// Sets how much of something may be used in a month; no limit if `None`.
@@ -178,8 +161,13 @@ impl People {
         metric: Metric,
         limit: Option<i64>,
     ) -> Result<()> {
-        let manager = self.manager(by, project).await?;
-        self.set_quota(project.into(), metric.as_str(), limit).await?;
-        self.log(manager, "quotas.set", metric.to_string()).await
+        check_quota(metric, limit)?;
+        self.change_managed(by.user, project, move |tx, _| {
+            Box::pin(async move {
+                usage::set_quota(tx, project.into(), metric, limit).await?;
+                Ok(((), Some(("quotas.set", metric.to_string()))))
+            })
+        })
+        .await
     }
 }

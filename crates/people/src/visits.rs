@@ -1,4 +1,4 @@
-//! What changed in a project since a person saw it last.
+//! Changes of a project since a person saw it last.
 //!
 //! The period stays the same while they look around: it moves on when they say that they have read it, and when they come back
 //! after a while.

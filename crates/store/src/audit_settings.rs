@@ -13,12 +13,21 @@ fn into_value(found: Option<Option<Json>>) -> Option<Value> {
 /// Returns the settings of a project, locked until the transaction ends; `None` if there are none.
 /// [`Error::Dangling`] if there is no such project.
 pub async fn get_for_update(tx: &mut Tx, project: Uuid) -> Result<Option<Value>> {
-    let text = if tx.is_postgres() {
-        "SELECT 1 FROM projects WHERE id = $1 FOR UPDATE"
-    } else {
-        "SELECT 1 FROM projects WHERE id = $1"
-    };
-    let known = sql(text).bind(project).fetch_optional(tx, |_| Ok(())).await?;
+    if tx.is_postgres() {
+        sql("SELECT 1 FROM projects WHERE id = $1 FOR UPDATE")
+            .bind(project)
+            .for_each(tx, |_| Ok(()))
+            .await?;
+    }
+    find(tx, project).await
+}
+
+/// Returns the settings of a project; `None` if there are none. [`Error::Dangling`] if there is no such project.
+pub async fn find(tx: &mut Tx, project: Uuid) -> Result<Option<Value>> {
+    let known = sql("SELECT 1 FROM projects WHERE id = $1")
+        .bind(project)
+        .fetch_optional(tx, |_| Ok(()))
+        .await?;
     known.ok_or(Error::Dangling)?;
     let found = sql("SELECT settings FROM audit_settings WHERE project_id = $1")
         .bind(project)

@@ -44,16 +44,7 @@ impl Engine {
         let metric: Metric = metric
             .parse()
             .map_err(|e: String| fault("/metric", "unknown_value", format!("{metric:?} {e}")))?;
-        if metric == Metric::Audits {
-            return Err(fault(
-                "/metric",
-                "unlimited",
-                "audits are counted and never limited",
-            ));
-        }
-        if limit.is_some_and(|l| l < 0) {
-            return Err(fault("/limit", "out_of_range", "has to be 0 or more"));
-        }
+        check_quota(metric, limit)?;
         let done = self
             .db
             .write(move |tx| Box::pin(async move { usage::set_quota(tx, project, metric, limit).await }));
@@ -100,7 +91,20 @@ impl Engine {
     }
 }
 
-fn check_budget(micros_usd: Option<i64>) -> Result<()> {
+/// Checks how much of something may be used in a month.
+pub fn check_quota(metric: Metric, limit: Option<i64>) -> Result<()> {
+    if metric == Metric::Audits {
+        let why = "audits are counted and never limited";
+        return Err(fault("/metric", "unlimited", why));
+    }
+    if limit.is_some_and(|limit| limit < 0) {
+        return Err(fault("/limit", "out_of_range", "has to be 0 or more"));
+    }
+    Ok(())
+}
+
+/// Checks what may be spent.
+pub fn check_budget(micros_usd: Option<i64>) -> Result<()> {
     if micros_usd.is_some_and(|m| !(0..=MAX_MICROS_USD).contains(&m)) {
         return Err(fault("/usd", "out_of_range", "has to be 0 to 1000000000"));
     }

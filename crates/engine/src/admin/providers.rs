@@ -5,6 +5,8 @@ use std::{collections::BTreeMap, sync::Arc};
 use searchwright_contract::Instant;
 use searchwright_providers::Provider;
 use searchwright_store::{
+    Tx,
+    access::ProjectScope,
     admin,
     providers::{self, Account, NewAccount},
     seal::Keyring,
@@ -43,6 +45,52 @@ impl From<Account> for ProviderAccount {
     }
 }
 
+/// An account that was checked.
+#[derive(Debug)]
+pub struct CheckedAccount {
+    provider: Provider,
+    new: NewAccount,
+}
+
+impl CheckedAccount {
+    /// Checks an account. The stored secret stays if none is given.
+    pub fn new(
+        id: Uuid,
+        provider: &str,
+        settings: BTreeMap<String, String>,
+        secret: Option<String>,
+    ) -> Result<Self> {
+        let secret = secret.map(SecretString::from);
+        let provider = Provider::parse(provider)?;
+        provider.check_settings(&settings)?;
+        if let Some(secret) = &secret {
+            provider.check_secret(secret.expose_secret())?;
+        }
+        let new = NewAccount {
+            id,
+            name: provider.word().to_owned(),
+            settings,
+            secret,
+        };
+        Ok(Self { provider, new })
+    }
+
+    /// Sets it over the one there was.
+    pub async fn store(
+        self,
+        tx: &mut Tx,
+        scope: ProjectScope,
+        keyring: &Keyring,
+        now: Instant,
+    ) -> Result<ProviderAccount> {
+        let account = providers::set(tx, scope, keyring, self.new, now).await?;
+        if !account.has_secret && !self.provider.works_without_secret() {
+            return Err(fault("/secret", "required", "a secret is required"));
+        }
+        Ok(account.into())
+    }
+}
+
 impl Engine {
     /// Sets an account over the one there was; the stored secret stays if none is given.
     pub async fn set_provider(
@@ -53,30 +101,15 @@ impl Engine {
         settings: BTreeMap<String, String>,
         secret: Option<String>,
     ) -> Result<ProviderAccount> {
-        let secret = secret.map(SecretString::from);
-        let provider = Provider::parse(provider)?;
-        provider.check_settings(&settings)?;
-        if let Some(secret) = &secret {
-            provider.check_secret(secret.expose_secret())?;
-        }
-        let new = NewAccount {
-            id: self.clock.id(),
-            name: provider.word().to_owned(),
-            settings,
-            secret,
-        };
+        let account = CheckedAccount::new(self.clock.id(), provider, settings, secret)?;
         let now = self.clock.now();
         let done = self.db.write(move |tx| {
             Box::pin(async move {
                 let scope = admin::get_scope(tx, project).await.map_err(no_project)?;
-                let account = providers::set(tx, scope, &keyring, new, now).await?;
-                if !account.has_secret && !provider.works_without_secret() {
-                    return Err(fault("/secret", "required", "a secret is required"));
-                }
-                Ok(account)
+                account.store(tx, scope, &keyring, now).await
             })
         });
-        done.await.map(ProviderAccount::from)
+        done.await
     }
 
     /// The accounts of a project, by provider.

@@ -517,12 +517,6 @@ impl SentForm {
             .await
     }
 
-    /// Takes a unit of the limit of what starts work, for work that no operation of the table starts.
-    pub async fn take_run(&self) -> Result<(), Failure> {
-        let taken = operations::limit(&self.visit.guest.app, true, &self.visit.guest.credential).await;
-        taken.map(drop).map_err(|refusal| refusal.failure)
-    }
-
     /// Calls an operation that changes one of several rows, if it still has the version that the person saw, or any where
     /// there is none.
     pub async fn change_row<O: Operation>(

@@ -271,7 +271,7 @@ pub(super) async fn remove(confirmed: &ConfirmedForm, provider: Provider) -> Res
 /// Asks the vendor whether it knows the account.
 pub(super) async fn test(confirmed: &ConfirmedForm, provider: Provider) -> Result<(), Failure> {
     let visit = &confirmed.sent.visit;
-    confirmed.sent.take_run().await?;
+    visit.start_work().await?;
     let people = &visit.app().people;
     people
         .test_account(&confirmed.by, visit.project.id, provider.word())

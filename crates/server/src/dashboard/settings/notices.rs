@@ -8,10 +8,10 @@ use http::StatusCode;
 use searchwright_contract::{Code, Problem, people::Role};
 use searchwright_engine::Failure;
 use searchwright_notices::kinds::{KindSet, NoticeKind, Wishes};
+use searchwright_people::notices::ChatChange;
 use searchwright_store::{
-    Error, Tx,
+    Tx,
     access::{self, ProjectAccess},
-    activity::{self, NewActivity},
     notices::{
         self, NoticeRecord,
         messages::{self, MessageState},
@@ -116,15 +116,15 @@ impl NoticesView {
     }
 }
 
-/// What a form left to be shown on the page.
+/// Remarks and typed choices that a form left to be shown on the page.
 #[derive(Default)]
 struct NoticeRemarks {
     /// Answer of the other side to a test.
     tried: Option<String>,
-    /// What was typed for mail, and what is wrong with it.
+    /// Choices for mail as they were sent, and their fault.
     mail: Option<Wishes>,
     mail_wrong: Option<(StatusCode, String)>,
-    /// The same for the chat.
+    /// Choices for the chat as they were sent, and their fault.
     chat: Option<Wishes>,
     chat_wrong: Option<(StatusCode, String)>,
 }
@@ -304,97 +304,20 @@ fn stored(wishes: &Wishes, now: searchwright_contract::Instant) -> NoticeSetting
     }
 }
 
-fn changed_meanwhile() -> Failure {
-    Problem::new(
-        Code::PreconditionFailed,
-        "it was changed since this page was loaded",
-    )
-    .hint("look at what is set now, and send the form again if it is still right")
-    .into()
-}
-
 async fn save_mail(sent: &SentForm, wishes: &Wishes) -> Result<(), Failure> {
-    let (app, user, project) = (sent.visit.app(), sent.visit.user(), sent.visit.project.id);
-    let now = app.engine.clock.now();
-    let (set, seen) = (stored(wishes, now), sent.form.get("version").parse().ok());
-    app.engine
-        .db
-        .write(move |tx| {
-            Box::pin(async move {
-                let access = access::find_project_of_user(tx, user, project).await?;
-                let scope = access.ok_or_else(|| Problem::not_found("project"))?.scope();
-                if settings::save(tx, scope, user, &set, seen, now).await? {
-                    Ok(())
-                } else {
-                    Err(changed_meanwhile())
-                }
-            })
-        })
+    let visit = &sent.visit;
+    let (set, seen) = (stored(wishes, visit.now()), sent.form.get("version").parse().ok());
+    let people = &visit.app().people;
+    people
+        .choose_mail(visit.user(), visit.project.id, set, seen)
         .await
 }
 
-/// Change of the chat of a project.
-enum ChatChange {
-    /// What it is sent, and its URL if that is new.
-    Set(Option<NewChatUrl>, NoticeSettings),
-    Remove,
-}
-
 async fn change_chat(sent: &SentForm, change: ChatChange) -> Result<(), Failure> {
-    let visit = &sent.visit;
-    let (app, user, project) = (visit.app(), visit.user(), visit.project.id);
-    let person = searchwright_contract::people::UserRef {
-        id: user,
-        name: visit.session().user_name.clone(),
-    };
-    let (now, entry, keyring) = (
-        app.engine.clock.now(),
-        app.engine.clock.id(),
-        app.engine.keyring.clone(),
-    );
-    let seen: Option<i64> = sent.form.get("version").parse().ok();
-    app.engine
-        .db
-        .write(move |tx| {
-            Box::pin(async move {
-                let access = access::find_project_of_user(tx, user, project).await?;
-                let access = access.ok_or_else(|| Problem::not_found("project"))?;
-                if access.role.is_none_or(|role| role < Role::Admin) {
-                    return Err(
-                        Problem::new(Code::InsufficientScope, "the chat needs the role admin").into(),
-                    );
-                }
-                let scope = access.scope();
-                notices::lock_head(tx, scope).await?;
-                let known = settings::find_chat(tx, scope).await?;
-                let version = known.map_or(0, |chat| chat.settings.version);
-                if seen.is_some_and(|seen| seen != version) {
-                    return Err(changed_meanwhile());
-                }
-                let action = match change {
-                    ChatChange::Set(Some(new), set) => {
-                        settings::set_chat(tx, scope, &keyring, new, &set, now).await?;
-                        "notices.chat"
-                    }
-                    ChatChange::Set(None, set) => match settings::change_chat(tx, scope, &set, now).await {
-                        Err(Error::Missing) => {
-                            let text = "enter the address of the chat's incoming webhook";
-                            return Err(Problem::fault("", "missing", text).into());
-                        }
-                        changed => {
-                            changed?;
-                            "notices.chat"
-                        }
-                    },
-                    ChatChange::Remove => {
-                        settings::remove_chat(tx, scope).await?;
-                        "notices.remove_chat"
-                    }
-                };
-                let entry = NewActivity::of_person(entry, action, "chat".to_owned(), person);
-                Ok::<_, Failure>(activity::insert(tx, scope, entry, now).await?)
-            })
-        })
+    let (visit, seen) = (&sent.visit, sent.form.get("version").parse().ok());
+    let people = &visit.app().people;
+    people
+        .change_chat(visit.user(), visit.project.id, change, seen)
         .await
 }
 
