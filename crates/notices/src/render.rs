@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::{
     facts::NoticeFacts,
     kinds::NoticeKind,
-    wording::{count, for_chat, one_line},
+    wording::{count, for_chat, one_line, sentence},
 };
 
 /// Characters of a text of others in a message.
@@ -43,7 +43,7 @@ impl ProjectOfMessage {
 /// Notice in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
-    /// What happened, in one line.
+    /// Headline, in one line.
     pub headline: String,
     /// More of it.
     pub lines: Vec<String>,
@@ -56,23 +56,6 @@ fn titled(text: &str, title: &str) -> String {
         title if title.is_empty() => format!("{text}, which has no title yet"),
         title => format!("{text}: {title}"),
     }
-}
-
-fn sentence(detail: &str) -> Option<String> {
-    let detail = one_line(detail, MAX_DETAIL);
-    let mut letters = detail.chars();
-    let first = letters.next()?;
-    // An address stays as it is.
-    let text = if detail.starts_with("http") {
-        detail
-    } else {
-        first.to_uppercase().collect::<String>() + letters.as_str()
-    };
-    Some(if text.ends_with(['.', '!', '?', '\u{2026}']) {
-        text
-    } else {
-        text + "."
-    })
 }
 
 fn posts(facts: &NoticeFacts) -> Vec<String> {
@@ -172,7 +155,7 @@ pub fn section(kind: NoticeKind, subject: Uuid, facts: &NoticeFacts, project: &P
             (headline, lines, page(&format!("/audits/{subject}")))
         }
         NoticeKind::PublicationFailed => {
-            let mut lines: Vec<String> = sentence(&facts.detail).into_iter().collect();
+            let mut lines: Vec<String> = sentence(&facts.detail, MAX_DETAIL).into_iter().collect();
             if facts.post_count > 1 {
                 lines.extend(posts(facts));
                 let headline = format!(
@@ -219,12 +202,12 @@ pub fn section(kind: NoticeKind, subject: Uuid, facts: &NoticeFacts, project: &P
         }
         NoticeKind::AutopilotPaused => (
             "The autopilot paused itself".to_owned(),
-            sentence(&facts.detail).into_iter().collect(),
+            sentence(&facts.detail, MAX_DETAIL).into_iter().collect(),
             page("/settings/autopilot"),
         ),
         NoticeKind::AuditFailed => (
             "An audit failed".to_owned(),
-            sentence(&facts.detail).into_iter().collect(),
+            sentence(&facts.detail, MAX_DETAIL).into_iter().collect(),
             page(&format!("/audits/{subject}")),
         ),
     };

@@ -24,6 +24,21 @@ pub fn one_line(text: &str, most: usize) -> String {
     line
 }
 
+/// Returns a text of others as a sentence of at most so many characters; `None` if nothing is left of it.
+pub fn sentence(text: &str, most: usize) -> Option<String> {
+    let text = one_line(text, most);
+    let mut letters = text.chars();
+    let first = letters.next()?;
+    // An address stays as it is.
+    let text = if text.starts_with("http") {
+        text
+    } else {
+        first.to_uppercase().collect::<String>() + letters.as_str()
+    };
+    let is_ended = text.ends_with(['.', '!', '?', '\u{2026}']);
+    Some(if is_ended { text } else { text + "." })
+}
+
 const fn is_hidden(c: char) -> bool {
     matches!(c,
         '\u{0}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'

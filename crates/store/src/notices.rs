@@ -34,7 +34,7 @@ pub struct NoticeRecord {
     pub first_at: Instant,
     /// Time at which it is told.
     pub due_at: Instant,
-    /// What it was told together with.
+    /// Batch in which it was told; notices of one batch were told together.
     pub batch: Option<Uuid>,
     /// Time at which it was told.
     pub told_at: Option<Instant>,

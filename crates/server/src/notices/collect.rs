@@ -55,8 +55,9 @@ impl Notices {
         let found = stored::list_uncertain(&mut self.db().read().await?, UNCERTAIN).await?;
         for post in found {
             let cause = rules::uncertain(post.id, post.title.as_deref().unwrap_or_default());
-            let id = self.clock().id();
-            self.db()
+            let (id, project) = (self.clock().id(), post.scope.project());
+            let begun = self
+                .db()
                 .write(move |tx| {
                     Box::pin(async move {
                         // Under the lock, so that two processes do not begin it both.
@@ -68,7 +69,10 @@ impl Notices {
                         }
                     })
                 })
-                .await?;
+                .await;
+            if let Err(error) = begun {
+                tracing::warn!(%error, %project, "an uncertain publication was not collected");
+            }
         }
         Ok(())
     }

@@ -193,8 +193,7 @@ async fn name_issues(tx: &mut Tx, scope: ProjectScope, facts: &mut NoticeFacts) 
         let Some(found) = stored::find_issue(tx, scope, issue.id.into()).await? else {
             continue;
         };
-        let check = checks::registry().iter().find(|check| check.id == found.check);
-        issue.title = check.map_or(found.check, |check| check.title.to_owned());
+        issue.title = checks::find(&found.check).map_or(found.check, |check| check.title.to_owned());
         issue.severity = Some(found.severity);
         issue.pages = found.active;
     }

@@ -9,7 +9,7 @@ use searchwright_contract::{Instant, ids::UserId};
 use searchwright_notices::{
     render,
     timing::{MAX_ATTEMPTS, next_attempt},
-    wording::one_line,
+    wording::{one_line, sentence},
 };
 use searchwright_outbound::{
     mail::{Mail, MailMarks},
@@ -41,7 +41,7 @@ const SHOWN: usize = 60;
 /// Characters of a reason.
 const REASON: usize = 300;
 
-/// What a receiver said.
+/// Answer of a receiver.
 #[derive(Debug)]
 enum ReceiverAnswer {
     /// It was taken, with these words.
@@ -170,7 +170,7 @@ impl Notices {
         match mailer.send_marked(Mail { to, subject, text }, marks).await {
             Ok(answer) => ReceiverAnswer::Taken(one_line(&answer, SHOWN)),
             Err(error) => {
-                let reason = sentence(&error.to_string());
+                let reason = sentence(&error.to_string(), REASON).unwrap_or_default();
                 if error.is_permanent() {
                     ReceiverAnswer::Never(reason)
                 } else {
@@ -274,13 +274,6 @@ fn answer(said: ReceiverAnswer) -> Result<String, String> {
 fn system_time(at: Instant) -> SystemTime {
     let millis = u64::try_from(at.millis()).unwrap_or(0);
     SystemTime::UNIX_EPOCH + Duration::from_millis(millis)
-}
-
-fn sentence(text: &str) -> String {
-    let line = one_line(text, REASON);
-    let mut letters = line.chars();
-    let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
-    first + letters.as_str().trim_end_matches('.') + "."
 }
 
 /// Returns the words of an answer, behind a colon, if they are a few plain words such as `no_service`. Others may repeat the

@@ -81,7 +81,7 @@ impl Notices {
                         wishes,
                         since: changed.max(member.since),
                     };
-                    self.write_if_due(reader, &mut written, now).await?;
+                    self.try_to_write(reader, &mut written, now).await;
                 }
             }
         }
@@ -98,8 +98,21 @@ impl Notices {
                     wishes: wishes(&chat.settings),
                     since: chat.settings.updated_at,
                 };
-                self.write_if_due(reader, &mut written, now).await?;
+                self.try_to_write(reader, &mut written, now).await;
             }
+        }
+    }
+
+    /// A digest that cannot be written keeps nobody else from his; it is tried again in a minute.
+    async fn try_to_write(
+        &self,
+        reader: DigestReader,
+        written: &mut HashMap<(Uuid, String), WrittenDigest>,
+        now: Instant,
+    ) {
+        let project = reader.scope.project();
+        if let Err(error) = self.write_if_due(reader, written, now).await {
+            tracing::warn!(%error, %project, "a digest was not written");
         }
     }
 

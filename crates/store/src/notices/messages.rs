@@ -17,7 +17,7 @@ const LEASE_MILLIS: i64 = 60_000;
 pub struct NewMessage {
     /// Identifier, made of the batch and the recipient.
     pub id: Uuid,
-    /// What was told together.
+    /// Notices of one batch were told together.
     pub batch: Uuid,
     /// Purpose: `notices`, `digest` or `last`.
     pub purpose: &'static str,
@@ -226,7 +226,7 @@ pub async fn find_address(tx: &mut Tx, scope: ProjectScope, user: UserId) -> Res
 /// A message as the page shows it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MessageState {
-    /// What was told together.
+    /// Notices of one batch were told together.
     pub batch: Uuid,
     /// Whether it is mail; the chat otherwise.
     pub is_mail: bool,
