@@ -6,7 +6,7 @@ use std::sync::Arc;
 use askama::Template;
 use axum::{
     body::Body,
-    extract::{Path, State},
+    extract::{Path, State, rejection::PathRejection},
 };
 use http::{Response, StatusCode};
 use searchwright_engine::Failure;
@@ -36,16 +36,20 @@ fn no_link() -> Response<Body> {
 }
 
 /// Shows what the link stops, and changes nothing: programs that check mails for harm follow every link.
-pub(super) async fn show(State(app): State<Arc<App>>, Path(token): Path<String>) -> Response<Body> {
+pub(super) async fn show(State(app): State<Arc<App>>, token: TokenPath) -> Response<Body> {
     answer(&app, token, false).await
 }
 
 /// Stops the mail.
-pub(super) async fn stop(State(app): State<Arc<App>>, Path(token): Path<String>) -> Response<Body> {
+pub(super) async fn stop(State(app): State<Arc<App>>, token: TokenPath) -> Response<Body> {
     answer(&app, token, true).await
 }
 
-async fn answer(app: &App, token: String, stops: bool) -> Response<Body> {
+/// Token of the address; an error if it is no text.
+type TokenPath = Result<Path<String>, PathRejection>;
+
+async fn answer(app: &App, token: TokenPath, stops: bool) -> Response<Body> {
+    let token = token.map(|Path(token)| token).unwrap_or_default();
     let Some((project, user)) = app.notices.key().open(&token) else {
         return no_link();
     };

@@ -126,7 +126,11 @@ async fn a_link_stops_mail_by_a_form_and_not_by_a_look(database: &str) {
     // Other tokens do nothing.
     let mut forged = link.clone();
     forged.pop();
-    for wrong in [forged.as_str(), "/notices/unsubscribe/x"] {
+    for wrong in [
+        forged.as_str(),
+        "/notices/unsubscribe/x",
+        "/notices/unsubscribe/%ff",
+    ] {
         assert_eq!(scanner.open(wrong).await.status, 404, "{wrong}");
         assert_eq!(scanner.send(wrong, &[]).await.status, 404, "{wrong}");
     }

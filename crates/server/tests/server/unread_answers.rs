@@ -2,9 +2,12 @@
 
 use std::time::{Duration, Instant};
 
+use searchwright_contract::people::Role;
 use serde_json::json;
 
 use crate::{
+    browser::Browser,
+    dashboard_audits::{address, signed_in},
     harness::Bench,
     http2::{DATA, HEADERS, Http2, PING, RESET},
     wire::Wire,
@@ -163,4 +166,32 @@ async fn answers_under_way_have_a_share_of_memory_each_and_one_for_all() {
     large.send().await.refuses(503, "overloaded");
     client.reset(1).await;
     while ask(&keys[0]).await.status != 200 {}
+}
+
+#[tokio::test]
+async fn a_preview_that_nobody_reads_takes_the_share_of_its_session_and_no_other() {
+    let bench = Bench::with(&["limits.answer_bytes_per_credential=1000000"]).await;
+    let ann = signed_in(&bench, "ann@example.com", Role::Editor).await;
+    let path = address(&bench, "/keywords/import");
+    let page = ann.open(&path).await;
+    let (csrf, once) = (page.field("csrf"), page.field("once"));
+    // Each of these signs takes five bytes in a page, so that it is longer than the systems of both sides keep.
+    let signs = "\"".repeat(3_000_000);
+    let body = format!("csrf={csrf}&once={once}&action=preview&file=keyword%0A{signs}");
+    let cookie = ann.cookie.borrow().clone().unwrap();
+    let request = format!(
+        "POST {path} HTTP/1.1\r\nHost: x\r\nCookie: __Host-session={cookie}\r\nSec-Fetch-Site: same-origin\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    let mut wire = Wire::open(bench.server.addresses.api).await;
+    wire.send(request.as_bytes()).await;
+    wire.some(16).await;
+    let fields = [
+        ("csrf", csrf.as_str()),
+        ("once", &once),
+        ("action", "preview"),
+        ("file", "keyword\noak"),
+    ];
+    assert_eq!(ann.send(&path, &fields).await.status, 503);
+    assert_eq!(Browser::new(&bench).open("/login").await.status, 200);
 }
