@@ -1,4 +1,4 @@
-//! What changed since the last visit of a person, on the overview of a project, and `/projects/{id}/seen`, which marks it as read.
+//! Changes since the last visit of a person, on the overview of a project, and `/projects/{id}/seen`, which marks them as read.
 
 use std::{collections::BTreeMap, sync::Arc};
 

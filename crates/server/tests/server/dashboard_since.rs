@@ -1,4 +1,4 @@
-//! What changed since the last visit, on the overview: for each person apart, and until they have read it.
+//! Changes since the last visit, on the overview: for each person apart, and until they have read it.
 
 use searchwright_contract::{Clock, people::Role};
 use serde_json::json;

@@ -35,7 +35,7 @@ pub(super) fn routes() -> Router<Arc<App>> {
     Router::new().route("/projects/{project}/settings/checks", get(show_page).post(change))
 }
 
-/// What was typed.
+/// Fields as they were sent.
 #[derive(Default)]
 struct ChecksFields {
     check: String,
