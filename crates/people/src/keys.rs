@@ -50,18 +50,24 @@ fn no_project() -> Failure {
     Problem::not_found("project").into()
 }
 
+/// Refuses a role that does not manage a project.
+pub fn check_manages(role: Option<Role>) -> Result<()> {
+    if role >= Some(Role::Admin) {
+        return Ok(());
+    }
+    Err(
+        Problem::new(Code::InsufficientRole, "this needs the role admin or owner")
+            .hint("ask an admin or the owner of the workspace")
+            .into(),
+    )
+}
+
 /// Refuses who is neither admin nor owner. Unknown projects and those of others are not told apart.
 pub(crate) async fn managed(tx: &mut Tx, user: UserId, project: ProjectId) -> Result<Managed> {
     let access = access::find_project_of_user(tx, user, project)
         .await?
         .ok_or_else(no_project)?;
-    if access.role < Some(Role::Admin) {
-        return Err(
-            Problem::new(Code::InsufficientRole, "this needs the role admin or owner")
-                .hint("ask an admin or the owner of the workspace")
-                .into(),
-        );
-    }
+    check_manages(access.role)?;
     let person = users::find(tx, user).await?.ok_or_else(no_project)?;
     Ok(Managed {
         access,

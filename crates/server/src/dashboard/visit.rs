@@ -285,6 +285,11 @@ impl Visit {
         self.guest.visitor.session.user
     }
 
+    /// Refuses who does not manage the project, before what was sent is judged.
+    pub fn check_manages(&self) -> Result<(), Failure> {
+        searchwright_people::keys::check_manages(Some(self.role))
+    }
+
     /// Session of the person.
     pub fn session(&self) -> &Session {
         &self.guest.visitor.session

@@ -234,6 +234,7 @@ fn typed_secret(provider: Provider, sent: &SentForm) -> Option<String> {
 /// Sets the account that a form describes.
 pub(super) async fn set(confirmed: &ConfirmedForm, provider: Provider) -> Result<(), Failure> {
     let (sent, visit) = (&confirmed.sent, &confirmed.sent.visit);
+    visit.check_manages()?;
     let settings = provider.known_settings().iter();
     let settings: BTreeMap<String, String> = settings
         .map(|name| ((*name).to_owned(), typed(sent, name)))

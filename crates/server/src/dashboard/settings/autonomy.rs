@@ -9,6 +9,7 @@ use searchwright_contract::{
     Problem,
     people::{AutonomyAction, Role},
 };
+use searchwright_engine::Failure;
 use searchwright_people::autonomy::{self, AutonomyChange};
 use searchwright_store::agent_autonomy::AutonomyRecord;
 
@@ -176,12 +177,20 @@ async fn change(confirmed: ConfirmedForm) -> PageResult {
         days: form.get("days").to_owned(),
     };
     let is_on = form.get("set") != "off";
-    let read = || -> Result<AutonomyChange, String> {
+    let fault = |why: String| Failure::from(Problem::fault("", "not_a_choice", why));
+    let read = || -> Result<AutonomyChange, Failure> {
+        visit.check_manages()?;
         Ok(AutonomyChange {
             action,
             is_on,
-            daily_cap: fields::whole("Times a day", &fields.cap)?.filter(|_| is_on),
-            days: if is_on { fields::days(&fields.days)? } else { None },
+            daily_cap: fields::whole("Times a day", &fields.cap)
+                .map_err(fault)?
+                .filter(|_| is_on),
+            days: if is_on {
+                fields::days(&fields.days).map_err(fault)?
+            } else {
+                None
+            },
             seen: form.get("version").to_owned(),
         })
     };
@@ -193,7 +202,7 @@ async fn change(confirmed: ConfirmedForm) -> PageResult {
                 .change_autonomy(by, visit.project.id, change)
                 .await
         }
-        Err(why) => Err(Problem::fault("", "not_a_choice", &why).into()),
+        Err(failure) => Err(failure),
     };
     match changed {
         Ok(()) => {

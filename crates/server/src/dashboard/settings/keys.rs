@@ -244,7 +244,7 @@ async fn change(confirmed: ConfirmedForm) -> PageResult {
     }
     let fields = KeyFields::new(sent);
     let id = fields::id_of_form(sent.form.get("once"), app.engine.clock.now());
-    let made = match fields.wish(id) {
+    let made = match visit.check_manages().and_then(|()| fields.wish(id)) {
         Ok(wish) => app.people.make_key(by, visit.project.id, wish).await,
         Err(failure) => Err(failure),
     };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use askama::Template;
 use axum::{Router, routing::get};
 use http::StatusCode;
-use searchwright_contract::{Code, Problem, people::Role};
+use searchwright_contract::{Problem, people::Role};
 use searchwright_engine::Failure;
 use searchwright_notices::kinds::{KindSet, NoticeKind, Wishes};
 use searchwright_people::notices::ChatChange;
@@ -407,10 +407,8 @@ async fn answer_chat(
 async fn test(visit: &Visit, is_mail: bool) -> PageResult {
     let app = visit.app();
     let tried = async {
-        if !is_mail && visit.role < Role::Admin {
-            return Err(
-                Problem::new(Code::InsufficientScope, "a test of the chat needs the role admin").into(),
-            );
+        if !is_mail {
+            visit.check_manages()?;
         }
         visit.start_work().await?;
         let mut tx = app.engine.db.read().await?;

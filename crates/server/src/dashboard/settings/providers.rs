@@ -227,6 +227,7 @@ fn limit_of(confirmed: &ConfirmedForm) -> LimitFields {
 
 async fn set_budget(confirmed: &ConfirmedForm, fields: &LimitFields) -> Result<(), Failure> {
     let visit = &confirmed.sent.visit;
+    visit.check_manages()?;
     let micros = match fields.most.as_str() {
         "" => None,
         text => Some(micros_of_usd(text)?),
@@ -240,6 +241,7 @@ async fn set_budget(confirmed: &ConfirmedForm, fields: &LimitFields) -> Result<(
 
 async fn set_quota(confirmed: &ConfirmedForm, fields: &LimitFields) -> Result<(), Failure> {
     let visit = &confirmed.sent.visit;
+    visit.check_manages()?;
     let fault = |why: &str| Failure::from(Problem::fault("", "invalid", why));
     let metric: Metric = fields.of.parse().map_err(|_| fault("choose what is limited"))?;
     let limit = fields::whole("the limit", &fields.most).map_err(|why| fault(&why))?;

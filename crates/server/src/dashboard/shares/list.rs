@@ -204,6 +204,7 @@ pub(super) async fn change(confirmed: ConfirmedForm) -> PageResult {
 async fn make(confirmed: &ConfirmedForm) -> Result<CreatedShare, Failure> {
     let ConfirmedForm { sent, by, .. } = confirmed;
     let (app, visit) = (sent.visit.app(), &sent.visit);
+    visit.check_manages()?;
     let now = app.engine.clock.now();
     let wish = ShareWish {
         id: fields::id_of_form(sent.form.get("once"), now),
