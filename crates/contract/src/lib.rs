@@ -14,6 +14,7 @@ pub mod audits;
 pub mod autopilot;
 pub mod brand;
 pub mod clock;
+pub mod columns;
 pub mod competitors;
 pub mod ctas;
 mod declare;
