@@ -77,6 +77,10 @@ pub struct App {
     pub openapi: OnceLock<KeptDocument>,
     /// The pages of the API document, made when first asked for.
     pub docs: OnceLock<KeptDocument>,
+    /// `/llms.txt`, made when it is first asked for.
+    pub llms: OnceLock<KeptDocument>,
+    /// `/skill.md`, made when it is first asked for.
+    pub skill: OnceLock<KeptDocument>,
     pub(crate) stopping: AtomicBool,
 }
 
@@ -124,6 +128,8 @@ impl App {
             metrics: Metrics::default(),
             openapi: OnceLock::new(),
             docs: OnceLock::new(),
+            llms: OnceLock::new(),
+            skill: OnceLock::new(),
             stopping: AtomicBool::new(false),
             settings,
             people,

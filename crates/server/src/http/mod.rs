@@ -9,6 +9,7 @@ pub mod concurrency;
 mod conditional;
 pub mod docs;
 mod event_stream;
+pub mod guides;
 pub mod kept;
 pub mod memory;
 pub mod openapi;
@@ -41,6 +42,8 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/readyz", routing::get(ready))
         .route("/v1/openapi.json", routing::get(openapi::serve))
         .route("/docs", routing::get(docs::serve))
+        .route("/llms.txt", routing::get(guides::serve_links))
+        .route("/skill.md", routing::get(guides::serve_skill))
         .route("/bot", routing::get(bot::serve))
         .merge(if app.settings.is_insecure() {
             oauth::closed_routes()
