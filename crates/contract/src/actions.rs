@@ -50,11 +50,11 @@ impl JsonSchema for Permission {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "oneOf": [
-                { "const": true },
+                { "type": "boolean", "description": "always `true`" },
                 {
                     "type": "object",
                     "properties": {
-                        "allowed": { "const": false },
+                        "allowed": { "type": "boolean", "description": "always `false`" },
                         "code": { "type": "string", "description": "error code that the call would return" },
                         "reason": { "type": "string", "description": "human-readable explanation" }
                     },

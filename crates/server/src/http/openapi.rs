@@ -8,7 +8,7 @@ use std::sync::Arc;
 use axum::{body::Body, extract::State};
 use http::{HeaderMap, HeaderValue, Response, header};
 use searchwright_contract::{
-    Code, Effect, Meta, Method, Problem, Scope,
+    Effect, Meta, Method, Problem, Scope,
     events::{Event, EventType},
 };
 use searchwright_engine::Endpoint;
@@ -32,53 +32,90 @@ pub async fn serve(State(app): State<Arc<App>>, request: HeaderMap) -> Response<
 
 /// Returns the OpenAPI document of these endpoints at this base URL.
 pub fn document(endpoints: &[Endpoint], base_url: &str) -> Value {
-    let mut schemas = Map::new();
+    let mut shared = Shared {
+        responses: responses::common(),
+        ..Shared::default()
+    };
     let mut paths: Map<String, Value> = Map::new();
-    schemas::collect("Problem", schemars::schema_for!(Problem).to_value(), &mut schemas);
-    schemas::collect("Event", schemars::schema_for!(Event).to_value(), &mut schemas);
+    schemas::collect(
+        "Problem",
+        schemars::schema_for!(Problem).to_value(),
+        &mut shared.schemas,
+    );
+    schemas::collect(
+        "Event",
+        schemars::schema_for!(Event).to_value(),
+        &mut shared.schemas,
+    );
     for endpoint in endpoints {
-        let operation = operation(endpoint, &mut schemas);
+        let operation = operation(endpoint, &mut shared);
         let item = paths.entry(endpoint.meta.path).or_insert_with(|| json!({}));
         item[endpoint.meta.method.as_str().to_lowercase()] = operation;
     }
     let tags: Vec<Value> = {
-        let mut names: Vec<&str> = endpoints.iter().map(|e| tag(&e.meta)).collect();
-        names.dedup();
+        let mut names: Vec<&str> = Vec::new();
+        for name in endpoints.iter().map(|e| tag(&e.meta)) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
         names.into_iter().map(|n| json!({ "name": n })).collect()
     };
-    let responses: Map<String, Value> = Code::ALL
-        .iter()
-        .map(|c| (c.as_str().to_owned(), responses::problem(*c)))
-        .collect();
+    let webhooks = webhooks(&mut shared);
     json!({
         "openapi": "3.1.0",
         "info": {
             "title": "Searchwright API",
             "version": "1.0.0",
             "summary": "Search-content work on one website: audits, keywords, posts, visibility.",
-            "description": "Every request names its project explicitly and is authenticated by `Authorization: Bearer`. Call `GET /me` first.\n\nLists hold `data` and `nextCursor`. Errors are RFC 9457 problems whose `code` is stable. Clients must ignore unknown members of answers.\n\nTimes are read in every form of RFC 3339 and written in UTC with milliseconds. A member of a request that is `null` counts as absent, where it may be absent; in a PATCH `null` clears a member, and is refused where it cannot. A PATCH that changes nothing leaves version and `updatedAt` as they are and sends no event. Bodies may be compressed (`Content-Encoding: gzip`); limits hold for what is in them.",
+            "description": "Every request names its project explicitly and is authenticated by `Authorization: Bearer`. Call `GET /me` first.\n\nLists hold `data` and `nextCursor`. Errors are RFC 9457 problems whose `code` is stable. Clients must ignore unknown members of answers.\n\nTimes are read in every form of RFC 3339 and written in UTC with milliseconds. A member of a request that is `null` counts as absent, where it may be absent; in a PATCH `null` clears a member, and is refused where it cannot. A PATCH that changes nothing leaves version and `updatedAt` as they are and sends no event. Bodies may be compressed (`Content-Encoding: gzip`); limits hold for what is in them.\n\nEvery answer has `X-Request-Id`, the id of the request in the logs. Every authenticated one has `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` of the limit closest to exhaustion.",
             "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" }
         },
         "servers": [{ "url": base_url }],
         "security": [{ "bearer": [] }],
         "tags": tags,
         "paths": paths,
-        "webhooks": webhooks(&mut schemas),
+        "webhooks": webhooks,
         "components": {
             "securitySchemes": {
                 "bearer": { "type": "http", "scheme": "bearer", "description": "An API key (`swk_…`), bound to one project." }
             },
-            "schemas": schemas,
+            "schemas": shared.schemas,
+            "parameters": shared.parameters,
             "headers": responses::headers(),
-            "responses": responses
+            "responses": shared.responses
         }
     })
 }
 
+/// Components of the document: what several operations have stands there once.
+#[derive(Default)]
+struct Shared {
+    schemas: Map<String, Value>,
+    parameters: Map<String, Value>,
+    responses: Map<String, Value>,
+}
+
+impl Shared {
+    /// Returns a reference to a parameter, which is kept under its name, with a number if others of that name are different.
+    fn parameter(&mut self, parameter: Value) -> Value {
+        let name = parameter["name"].as_str().unwrap_or_default();
+        let mut key = name.to_owned();
+        let mut number = 1;
+        while self.parameters.get(&key).is_some_and(|kept| *kept != parameter) {
+            number += 1;
+            key = format!("{name}-{number}");
+        }
+        let reference = schemas::reference("parameters", &key);
+        self.parameters.entry(key).or_insert(parameter);
+        reference
+    }
+}
+
 /// Returns the `webhooks` of the document: one entry for each kind of event.
-fn webhooks(schemas: &mut Map<String, Value>) -> Value {
+fn webhooks(shared: &mut Shared) -> Value {
     let header = |name: &str, description: &str| json!({ "name": name, "in": "header", "required": true, "description": description, "schema": { "type": "string" } });
-    let parameters = json!([
+    let parameters = [
         header(
             "webhook-id",
             "Id of the message, the same in every attempt and replay. Receivers must process each id only once."
@@ -92,10 +129,18 @@ fn webhooks(schemas: &mut Map<String, Value>) -> Value {
             "Standard Webhooks 1.0.0: `v1,` and the base64 of HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the \
             secret; several signatures, separated by spaces, while a secret is rotated."
         ),
-    ]);
-    let entry = |kind: EventType, schemas: &mut Map<String, Value>| {
+    ]
+    .map(|header| shared.parameter(header));
+    let entry = |kind: EventType, shared: &mut Shared| {
         let mut data = kind.data_schema().to_value();
-        schemas::lift_definitions(&mut data, schemas);
+        schemas::lift_definitions(&mut data, &mut shared.schemas);
+        let data = match data["title"].as_str().map(str::to_owned) {
+            Some(name) => {
+                shared.schemas.insert(name.clone(), data);
+                schemas::reference("schemas", &name)
+            }
+            None => data,
+        };
         let body = json!({ "allOf": [
             { "$ref": "#/components/schemas/Event" },
             { "type": "object", "properties": { "type": { "const": kind.as_str() }, "data": data } }
@@ -113,7 +158,7 @@ fn webhooks(schemas: &mut Map<String, Value>) -> Value {
         });
         (kind.as_str().to_owned(), json!({ "post": operation }))
     };
-    let entries = EventType::ALL.iter().map(|kind| entry(*kind, schemas));
+    let entries = EventType::ALL.iter().map(|kind| entry(*kind, shared));
     entries.collect::<Map<String, Value>>().into()
 }
 
@@ -121,10 +166,10 @@ fn tag(meta: &Meta) -> &'static str {
     meta.name.split('.').next().unwrap_or_default()
 }
 
-fn operation(endpoint: &Endpoint, schemas: &mut Map<String, Value>) -> Value {
+fn operation(endpoint: &Endpoint, shared: &mut Shared) -> Value {
     let meta = &endpoint.meta;
     let mut input = (endpoint.input)().to_value();
-    schemas::lift_definitions(&mut input, schemas);
+    schemas::lift_definitions(&mut input, &mut shared.schemas);
     let required: Vec<String> = names(&input["required"]);
     let mut properties = input["properties"].as_object().cloned().unwrap_or_default();
     let mut parameters = Vec::new();
@@ -135,9 +180,8 @@ fn operation(endpoint: &Endpoint, schemas: &mut Map<String, Value>) -> Value {
     let mut operation = json!({
         "operationId": meta.name,
         "tags": [tag(meta)],
-        "summary": endpoint.description.lines().next().unwrap_or_default(),
+        "summary": summary(endpoint),
         "description": describe(endpoint),
-        "x-scope": meta.scope.as_str(),
         "security": [{ "bearer": if meta.scope.as_str().is_empty() { json!([]) } else { json!([meta.scope.as_str()]) } }],
     });
     if matches!(meta.method, Method::GET | Method::DELETE) {
@@ -151,7 +195,9 @@ fn operation(endpoint: &Endpoint, schemas: &mut Map<String, Value>) -> Value {
         if !body_required.is_empty() {
             schema["required"] = json!(body_required);
         }
-        let example = schemas::example(&schema, schemas, 0);
+        let example = schemas::example(&schema, &shared.schemas, 0);
+        // The example of the whole has them.
+        schemas::drop_examples(&mut schema);
         operation["requestBody"] = json!({
             "required": !body_required.is_empty(),
             "content": { "application/json": { "schema": schema, "example": example } }
@@ -182,9 +228,10 @@ fn operation(endpoint: &Endpoint, schemas: &mut Map<String, Value>) -> Value {
         }));
     }
     if !parameters.is_empty() {
+        let parameters: Vec<Value> = parameters.into_iter().map(|p| shared.parameter(p)).collect();
         operation["parameters"] = parameters.into();
     }
-    operation["responses"] = responses::describe(endpoint, schemas);
+    operation["responses"] = responses::describe(endpoint, shared);
     operation
 }
 
@@ -194,7 +241,15 @@ fn describe(endpoint: &Endpoint) -> String {
         Scope::Any => "Needs any valid credential.".to_owned(),
         scope => format!("Needs the scope `{}` ({}).", scope.as_str(), scope.help()),
     };
-    format!("{}\n\n{scope}", endpoint.description)
+    let more = endpoint.description.strip_prefix(summary(endpoint));
+    format!("{}\n\n{scope}", more.unwrap_or_default().trim())
+        .trim()
+        .to_owned()
+}
+
+/// First line of the description.
+fn summary(endpoint: &Endpoint) -> &str {
+    endpoint.description.lines().next().unwrap_or_default()
 }
 
 /// Returns whether the answer of an endpoint has an entity tag: a GET, or a record with a version; never a list.
@@ -216,7 +271,10 @@ fn entity_tags() -> Value {
 
 fn parameter(name: &str, place: &str, required: bool, mut schema: Value) -> Value {
     let description = schema.as_object_mut().and_then(|o| o.shift_remove("description"));
-    let example = schema.get("examples").and_then(|e| e.get(0)).cloned();
+    let example = schema
+        .as_object_mut()
+        .and_then(|schema| schema.shift_remove("examples"));
+    let example = example.as_ref().and_then(|examples| examples.get(0)).cloned();
     let mut parameter = json!({ "name": name, "in": place, "required": required, "schema": schema });
     if let Some(description) = description {
         parameter["description"] = description;

@@ -1,5 +1,6 @@
 //! The committed OpenAPI document is what the server serves.
 
+use searchwright_contract::events::EventType;
 use serde_json::Value;
 
 use crate::harness::Bench;
@@ -43,6 +44,39 @@ async fn the_openapi_document_is_committed() {
     }
 }
 
+/// What an agent reads first names operations that exist, and the addresses of this installation.
+#[tokio::test]
+async fn guides_name_what_there_is() {
+    let bench = Bench::start().await;
+    let operations: Vec<&str> = bench.endpoints().iter().map(|e| e.meta.name).collect();
+    for path in ["/skill.md", "/llms.txt"] {
+        let url = format!("http://{}{path}", bench.server.addresses.api);
+        let served = bench.http.get(url).send().await.unwrap();
+        assert_eq!(served.status(), 200);
+        assert_eq!(served.headers()["content-type"], "text/markdown; charset=utf-8");
+        let text = served.text().await.unwrap();
+        let settings = &bench.server.app.settings;
+        for address in [&settings.public_url, &settings.base_url(), &settings.mcp_url] {
+            assert!(text.contains(address.as_str()), "{path} lacks {address}");
+        }
+        let named = text.split('`').skip(1).step_by(2).filter(|code| {
+            code.split_once('.').is_some_and(|(resource, verb)| {
+                [resource, verb]
+                    .iter()
+                    .all(|part| part.bytes().all(|b| b.is_ascii_lowercase()))
+            })
+        });
+        for name in named {
+            let is_event = EventType::ALL.iter().any(|kind| kind.as_str() == name);
+            assert!(is_event || operations.contains(&name), "{path} names {name}");
+        }
+        for name in &operations {
+            let verb = name.split('.').next_back().unwrap_or_default();
+            assert!(text.contains(verb), "{path} lacks {name}");
+        }
+    }
+}
+
 /// Whoever reads only the document can call everything: no reference leads nowhere, every operation says who
 /// may call it and how it fails, every text and list of a request has a bound.
 #[tokio::test]
@@ -51,17 +85,32 @@ async fn the_document_is_whole() {
     let document =
         searchwright_server::http::openapi::document(bench.endpoints(), "http://127.0.0.1:8787/v1");
     assert_eq!(document["openapi"], "3.1.0");
+    let size = document.to_string().len();
+    assert!(
+        size < 450_000,
+        "{size} bytes are too many for tools that read it whole"
+    );
     references(&document, &document);
+    let mut tags: Vec<&str> = document["tags"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tag| tag["name"].as_str().unwrap())
+        .collect();
+    let all = tags.len();
+    tags.sort_unstable();
+    tags.dedup();
+    assert_eq!(tags.len(), all, "a tag stands twice");
     let mut ids = Vec::new();
     for (path, item) in document["paths"].as_object().unwrap() {
         for (method, operation) in item.as_object().unwrap() {
             let name = operation["operationId"].as_str().unwrap();
             ids.push(name.to_owned());
             assert!(!operation["summary"].as_str().unwrap().is_empty(), "{name}");
-            for status in ["400", "401", "429", "500", "503"] {
+            for status in ["400", "422", "default"] {
                 assert!(operation["responses"][status].is_object(), "{name} {status}");
             }
-            let declared: Vec<&str> = parameters(operation)
+            let declared: Vec<&str> = parameters(&document, operation)
                 .filter(|p| p["in"] == "path")
                 .map(|p| p["name"].as_str().unwrap())
                 .collect();
@@ -70,7 +119,7 @@ async fn the_document_is_whole() {
                 .filter_map(|s| s.strip_prefix('{')?.strip_suffix('}'))
                 .collect();
             assert_eq!(declared, wanted, "{name}");
-            for parameter in parameters(operation).filter(|p| p["in"] != "path") {
+            for parameter in parameters(&document, operation).filter(|p| p["in"] != "path") {
                 bounded(
                     &document,
                     &parameter["schema"],
@@ -91,8 +140,13 @@ async fn the_document_is_whole() {
     assert_eq!(ids.len(), bench.endpoints().len());
 }
 
-fn parameters(operation: &Value) -> impl Iterator<Item = &Value> {
-    operation["parameters"].as_array().into_iter().flatten()
+/// Parameters of an operation, those that it shares with others included.
+fn parameters<'a>(document: &'a Value, operation: &'a Value) -> impl Iterator<Item = &'a Value> {
+    let parameters = operation["parameters"].as_array().into_iter().flatten();
+    parameters.map(|parameter| match parameter["$ref"].as_str() {
+        Some(reference) => document.pointer(reference.trim_start_matches('#')).unwrap(),
+        None => parameter,
+    })
 }
 
 fn references(document: &Value, value: &Value) {

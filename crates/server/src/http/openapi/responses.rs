@@ -1,29 +1,27 @@
 //! Responses of an operation in the document: success, errors, and their headers.
 
-use searchwright_contract::{Code, Effect, Meta, Method, Problem, Scope, people::AutonomyAction};
+use std::collections::BTreeMap;
+
+use searchwright_contract::{Code, Effect, Meta, Method, Scope, people::AutonomyAction};
 use searchwright_engine::Endpoint;
 use serde_json::{Map, Value, json};
 
 use super::{
-    has_tag,
-    schemas::{example, lift_definitions},
+    Shared, has_tag,
+    schemas::{drop_examples, lift_definitions, reference},
     tag,
 };
 
 /// Returns the responses of an operation, by status.
-pub(super) fn describe(endpoint: &Endpoint, schemas: &mut Map<String, Value>) -> Value {
+pub(super) fn describe(endpoint: &Endpoint, shared: &mut Shared) -> Value {
     let meta = &endpoint.meta;
     let mut all = Map::new();
-    let mut shown = vec![
-        "X-Request-Id",
-        "RateLimit-Limit",
-        "RateLimit-Remaining",
-        "RateLimit-Reset",
-    ];
+    let mut shown = Vec::new();
     let mut success = json!({ "description": success(meta.effect) });
     if meta.effect != Effect::Delete {
         let mut answer = (endpoint.answer)().to_value();
-        lift_definitions(&mut answer, schemas);
+        drop_examples(&mut answer);
+        lift_definitions(&mut answer, &mut shared.schemas);
         let name = answer["title"].as_str().unwrap_or(meta.name).to_owned();
         if answer["properties"].get("nextCursor").is_some() {
             shown.push("Link");
@@ -31,10 +29,8 @@ pub(super) fn describe(endpoint: &Endpoint, schemas: &mut Map<String, Value>) ->
         if has_tag(endpoint) {
             shown.push("ETag");
         }
-        schemas.insert(name.clone(), answer);
-        let reference = json!({ "$ref": format!("#/components/schemas/{name}") });
-        let example = example(&reference, schemas, 0);
-        success["content"] = json!({ "application/json": { "schema": reference, "example": example } });
+        success["content"] = json!({ "application/json": { "schema": reference("schemas", &name) } });
+        shared.schemas.insert(name, answer);
     }
     if meta.effect == Effect::Create || meta.effect.runs() {
         shown.push("Location");
@@ -46,52 +42,56 @@ pub(super) fn describe(endpoint: &Endpoint, schemas: &mut Map<String, Value>) ->
         shown.push("Idempotency-Replayed");
     }
     if meta.method == Method::GET && has_tag(endpoint) {
-        let headers: Map<String, Value> = shown
-            .iter()
-            .filter(|h| **h != "Retry-After")
-            .map(|h| header(h))
-            .collect();
-        let unchanged = json!({ "description": "Not modified since the ETag in `If-None-Match` was read", "headers": headers });
-        all.insert("304".to_owned(), unchanged);
+        all.insert("304".to_owned(), reference("responses", "304"));
     }
-    success["headers"] = shown.into_iter().map(header).collect::<Map<_, _>>().into();
+    if !shown.is_empty() {
+        success["headers"] = shown.into_iter().map(header).collect::<Map<_, _>>().into();
+    }
     if endpoint.dry_run {
         let mut estimate = success.clone();
         estimate["description"] = "The result of a dry run; nothing was started".into();
         all.insert("200".to_owned(), estimate);
     }
     all.insert(meta.effect.status().to_string(), success);
-    for code in codes(meta) {
-        let status = code.status().to_string();
-        let reference = format!("#/components/responses/{}", code.as_str());
-        match all.get_mut(&status) {
-            None => {
-                all.insert(status, json!({ "$ref": reference }));
-            }
-            // A status with several codes lists an example of each.
-            Some(existing) => merge(existing, code),
-        }
+    let mut failures: BTreeMap<u16, Vec<Code>> = BTreeMap::new();
+    for code in codes(meta).filter(|code| !CODES_OF_THE_REST.contains(code)) {
+        failures.entry(code.status()).or_default().push(code);
+    }
+    all.insert("default".to_owned(), reference("responses", "default"));
+    for (status, codes) in failures {
+        let name = name(status, &codes);
+        all.insert(status.to_string(), reference("responses", &name));
+        shared.responses.entry(name).or_insert_with(|| problem(&codes));
     }
     all.into()
 }
 
-fn merge(existing: &mut Value, code: Code) {
-    if let Some(reference) = existing.get("$ref").and_then(Value::as_str) {
-        let name = reference.rsplit('/').next().unwrap_or_default();
-        if let Some(first) = Code::parse(name) {
-            *existing = problem(first);
+/// Returns the responses that every operation has in common.
+pub(super) fn common() -> Map<String, Value> {
+    let headers = Map::from_iter([header("ETag")]);
+    Map::from_iter([
+        (
+            "304".to_owned(),
+            json!({ "description": "Not modified since the ETag in `If-None-Match` was read", "headers": headers }),
+        ),
+        ("default".to_owned(), problem(&CODES_OF_THE_REST)),
+    ])
+}
+
+/// Returns the name of a response to refusals with one status: the status, `write` if it has the codes of operations with a body, and
+/// the codes that only some operations have.
+fn name(status: u16, codes: &[Code]) -> String {
+    let mut name = status.to_string();
+    if codes.iter().any(|code| CODES_OF_WRITES.contains(code)) {
+        name.push_str(".write");
+    }
+    for code in codes {
+        if !CODES_OF_WRITES.contains(code) && !CODES_OF_ALL.contains(code) {
+            name.push('.');
+            name.push_str(code.as_str());
         }
     }
-    let examples = problem(code);
-    let description = format!(
-        "{}; or {}",
-        existing["description"].as_str().unwrap_or_default(),
-        code.as_str()
-    );
-    existing["description"] = description.into();
-    let name = code.as_str();
-    existing["content"]["application/problem+json"]["examples"][name] =
-        examples["content"]["application/problem+json"]["examples"][name].clone();
+    name
 }
 
 const fn success(effect: Effect) -> &'static str {
@@ -137,6 +137,24 @@ const CODES_OF_ALL: [Code; 12] = [
     Code::HandlerTimeout,
 ];
 
+/// Error codes that say nothing about an operation, only about the request as a whole or the state of the server.
+const CODES_OF_THE_REST: [Code; 14] = [
+    Code::Unauthenticated,
+    Code::InvalidToken,
+    Code::TokenExpired,
+    Code::RequestTimeout,
+    Code::PayloadTooLarge,
+    Code::UriTooLong,
+    Code::UnsupportedMediaType,
+    Code::RateLimitExceeded,
+    Code::HeadersTooLarge,
+    Code::InternalError,
+    Code::Overloaded,
+    Code::StorageUnavailable,
+    Code::StorageFull,
+    Code::HandlerTimeout,
+];
+
 /// Error codes of every operation with a body.
 const CODES_OF_WRITES: [Code; 9] = [
     Code::MalformedJson,
@@ -150,33 +168,28 @@ const CODES_OF_WRITES: [Code; 9] = [
     Code::StorageFull,
 ];
 
-/// Returns the response of an error, with an example.
-pub(super) fn problem(code: Code) -> Value {
+/// Returns the response of refusals with one status, which names their codes.
+fn problem(codes: &[Code]) -> Value {
     let mut shown = vec!["X-Request-Id"];
-    match code.status() {
-        400 | 401 | 403 => shown.push("WWW-Authenticate"),
+    match codes.first().map_or(0, |code| code.status()) {
+        400 | 403 => shown.push("WWW-Authenticate"),
+        // The first of those that are not told apart.
+        401 => shown.extend(["WWW-Authenticate", "Retry-After"]),
         // A stored answer to an Idempotency-Key, or the request to wait for the call that is running.
         409 => shown.extend(["Idempotency-Replayed", "Retry-After"]),
         412 | 422 => shown.push("Idempotency-Replayed"),
-        429 => shown.extend([
-            "Retry-After",
-            "RateLimit-Limit",
-            "RateLimit-Remaining",
-            "RateLimit-Reset",
-        ]),
-        408 | 502 | 503 | 504 => shown.push("Retry-After"),
+        502 => shown.push("Retry-After"),
         _ => {}
     }
     let headers: Map<String, Value> = shown.into_iter().map(header).collect();
-    let mut problem = Problem::new(code, code.title());
-    problem.request_id = "req_01936f31-5f0b-7a01-9d3c-6f5e4d3c2b1a".to_owned();
+    let named: Vec<String> = codes
+        .iter()
+        .map(|code| format!("`{}`: {}", code.as_str(), code.title()))
+        .collect();
     json!({
-        "description": format!("{} (`{}`)", code.title(), code.as_str()),
+        "description": named.join(". "),
         "headers": headers,
-        "content": { "application/problem+json": {
-            "schema": { "$ref": "#/components/schemas/Problem" },
-            "examples": { code.as_str(): { "value": problem } }
-        } }
+        "content": { "application/problem+json": { "schema": reference("schemas", "Problem") } }
     })
 }
 
@@ -199,8 +212,5 @@ pub(super) fn headers() -> Value {
 }
 
 fn header(name: &str) -> (String, Value) {
-    (
-        name.to_owned(),
-        json!({ "$ref": format!("#/components/headers/{name}") }),
-    )
+    (name.to_owned(), reference("headers", name))
 }

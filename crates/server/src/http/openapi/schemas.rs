@@ -2,6 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
+/// Returns a reference to a component.
+pub(super) fn reference(kind: &str, name: &str) -> Value {
+    json!({ "$ref": format!("#/components/{kind}/{name}") })
+}
+
 /// Adds a schema under its name.
 pub(super) fn collect(name: &str, mut schema: Value, schemas: &mut Map<String, Value>) {
     lift_definitions(&mut schema, schemas);
@@ -28,6 +33,8 @@ fn turn_references(value: &mut Value) {
             for mark in searchwright_contract::shape::MARKS {
                 object.shift_remove(*mark);
             }
+            join_words(object);
+            tell_apart(object);
             if let Some(Value::String(reference)) = object.get_mut("$ref") {
                 *reference = reference.replace("#/$defs/", "#/components/schemas/");
             }
@@ -35,6 +42,73 @@ fn turn_references(value: &mut Value) {
         }
         Value::Array(items) => items.iter_mut().for_each(turn_references),
         _ => {}
+    }
+}
+
+/// Leaves the examples out: those of the members of answers teach nothing that their descriptions do not.
+pub(super) fn drop_examples(schema: &mut Value) {
+    match schema {
+        Value::Object(members) => {
+            if members.get("examples").is_some_and(Value::is_array) {
+                members.shift_remove("examples");
+            }
+            members.values_mut().for_each(drop_examples);
+        }
+        Value::Array(items) => items.iter_mut().for_each(drop_examples),
+        _ => {}
+    }
+}
+
+/// Turns a choice of words, each with its meaning, into the words and one description, of which tools make an enumeration.
+fn join_words(schema: &mut Map<String, Value>) {
+    let Some(options) = schema.get("oneOf").and_then(Value::as_array) else {
+        return;
+    };
+    let word = |option: &Value| {
+        let several = option["enum"].as_array().cloned().unwrap_or_default();
+        let words = option.get("const").cloned().into_iter().chain(several);
+        words
+            .map(|word| word.as_str().map(str::to_owned))
+            .collect::<Option<Vec<String>>>()
+            .filter(|words| !words.is_empty())
+    };
+    let Some(words) = options.iter().map(word).collect::<Option<Vec<Vec<String>>>>() else {
+        return;
+    };
+    let meanings: Vec<String> = options
+        .iter()
+        .zip(&words)
+        .filter_map(|(option, words)| {
+            let meaning = option["description"].as_str()?.trim_end_matches('.');
+            Some(format!("`{}`: {meaning}", words.join("`, `")))
+        })
+        .collect();
+    let mut description = schema["description"].as_str().unwrap_or_default().to_owned();
+    if !meanings.is_empty() {
+        description.push_str("\n\n");
+        description.push_str(&meanings.join(". "));
+        description.push('.');
+    }
+    let members = schema.keys().filter(|name| *name != "title").count();
+    if members > 2 {
+        return;
+    }
+    schema.clear();
+    schema.insert("type".to_owned(), "string".into());
+    let words: Vec<String> = words.into_iter().flatten().collect();
+    schema.insert("enum".to_owned(), words.into());
+    schema.insert("description".to_owned(), description.trim().into());
+}
+
+/// Turns a choice of several kinds of values into one that says that a value is of one kind: of others, generators make one type
+/// with the members of all.
+fn tell_apart(schema: &mut Map<String, Value>) {
+    let is_choice = schema
+        .get("anyOf")
+        .and_then(Value::as_array)
+        .is_some_and(|options| options.iter().all(|option| option["type"] != "null"));
+    if is_choice && let Some(options) = schema.shift_remove("anyOf") {
+        schema.insert("oneOf".to_owned(), options);
     }
 }
 
