@@ -170,7 +170,7 @@ mod tests {
         visit,
     };
 
-    fn of<O: Operation>() -> Option<Columns> {
+    fn find_columns<O: Operation>() -> Option<Columns> {
         Columns::of_list(answer_schema::<O>().as_value())
     }
 
@@ -181,7 +181,7 @@ mod tests {
             fn operation<O: Operation>(&mut self) {
                 let is_list = <O::Answer as crate::operation::Answer>::LIST;
                 if is_list {
-                    let columns = of::<O>().unwrap_or_else(|| panic!("{}", O::META.name));
+                    let columns = find_columns::<O>().unwrap_or_else(|| panic!("{}", O::META.name));
                     let mut names: Vec<&str> = columns.iter().map(|c| c.name.as_str()).collect();
                     names.sort_unstable();
                     names.dedup();
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn members_are_chosen_by_name_and_objects_by_theirs() {
-        let columns = of::<ListKeywords>().unwrap();
+        let columns = find_columns::<ListKeywords>().unwrap();
         let chosen = columns.select(["keyword", "id", "keyword"]).unwrap();
         let record = json!({ "id": "1", "keyword": "=1+1", "other": 3 });
         assert_eq!(chosen.cells(&record), ["'=1+1", "1"]);
