@@ -44,6 +44,42 @@ async fn the_openapi_document_is_committed() {
     }
 }
 
+/// The plugin for coding agents carries the skill as a server with the default addresses serves it.
+#[tokio::test]
+async fn the_skill_of_the_plugin_is_committed() {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../plugins/searchwright/skills/searchwright/SKILL.md"
+    );
+    let bench = Bench::with(&[
+        "public_url=http://127.0.0.1:8787",
+        "mcp_url=http://127.0.0.1:8788/mcp",
+    ])
+    .await;
+    let url = format!("http://{}/skill.md", bench.server.addresses.api);
+    let served = bench.http.get(url).send().await.unwrap().text().await.unwrap();
+    if std::env::var_os("UPDATE_OPENAPI").is_some() {
+        std::fs::write(path, &served).unwrap();
+    }
+    let committed = std::fs::read_to_string(path).unwrap_or_default();
+    assert_eq!(served, committed, "UPDATE_OPENAPI=1 writes it anew");
+}
+
+/// Clients install a plugin anew when its version changes.
+#[test]
+fn packages_have_the_version_of_the_program() {
+    for manifest in [
+        "searchwright/.claude-plugin/plugin.json",
+        "searchwright/.codex-plugin/plugin.json",
+        "mcpb/manifest.json",
+    ] {
+        let path = format!("{}/../../plugins/{manifest}", env!("CARGO_MANIFEST_DIR"));
+        let text = std::fs::read_to_string(path).unwrap();
+        let manifest: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(manifest["version"], env!("CARGO_PKG_VERSION"));
+    }
+}
+
 /// What an agent reads first names operations that exist, and the addresses of this installation.
 #[tokio::test]
 async fn guides_name_what_there_is() {
