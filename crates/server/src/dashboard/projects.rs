@@ -13,13 +13,17 @@ use searchwright_contract::{
     projects::{ListProjects, ProjectRef},
     schedules::{ListSchedules, ScheduleKind},
 };
-use searchwright_engine::{Failure, autopilot::local_minute};
+use searchwright_engine::{
+    Failure,
+    autopilot::{local_day, local_minute},
+};
 
 use super::{
     chart,
+    export::CsvFile,
     page::{self, Form, Layout},
     show,
-    visit::{Guest, PageResult},
+    visit::{Guest, PageResult, Paging},
 };
 use crate::app::App;
 
@@ -28,7 +32,9 @@ const LISTED: u8 = 25;
 
 /// The page.
 pub(super) fn routes() -> Router<Arc<App>> {
-    Router::new().route("/projects", get(list))
+    Router::new()
+        .route("/projects", get(list))
+        .route("/projects.csv", get(file))
 }
 
 /// A project with how it is doing.
@@ -129,7 +135,17 @@ struct ProjectsView {
     layout: Layout,
     user: String,
     rows: Vec<ProjectRow>,
-    next: Option<String>,
+    paging: Paging,
+}
+
+async fn file(guest: Guest) -> PageResult {
+    let now = guest.app.engine.clock.now();
+    let name = format!("projects-{}", local_day(now, "UTC"));
+    let asked = ListProjects {
+        limit: Some(LISTED),
+        cursor: None,
+    };
+    CsvFile::of_list("projects").answer(guest, &name, &asked).await
 }
 
 async fn list(guest: Guest, uri: http::Uri) -> PageResult {
@@ -140,7 +156,7 @@ async fn list(guest: Guest, uri: http::Uri) -> PageResult {
     let listed = guest
         .read(&ListProjects {
             limit: Some(LISTED),
-            cursor,
+            cursor: cursor.clone(),
         })
         .await?;
     let mut rows = Vec::with_capacity(listed.data.len());
@@ -156,12 +172,16 @@ async fn list(guest: Guest, uri: http::Uri) -> PageResult {
         layout: Layout::new("Projects"),
         user: guest.visitor.session.user_name.clone(),
         rows,
-        next: listed.next_cursor.map(|cursor| {
-            let query = url::form_urlencoded::Serializer::new(String::new())
-                .append_pair("cursor", &cursor)
-                .finish();
-            format!("/projects?{query}")
-        }),
+        paging: Paging {
+            first: cursor.map(|_| "/projects".to_owned()),
+            next: listed.next_cursor.map(|cursor| {
+                let query = url::form_urlencoded::Serializer::new(String::new())
+                    .append_pair("cursor", &cursor)
+                    .finish();
+                format!("/projects?{query}")
+            }),
+            file: Some("/projects.csv".to_owned()),
+        },
     };
     Ok(page::respond(StatusCode::OK, &view, Form::Own))
 }

@@ -19,6 +19,7 @@ use searchwright_engine::{Failure, failure::fault};
 
 use self::row::KeywordRow;
 use super::{
+    export::CsvFile,
     frame::{ProjectFrame, Section},
     page::{self, Form},
     rows::RowChanges,
@@ -36,6 +37,10 @@ const ROWS: u8 = 50;
 pub(super) fn routes() -> Router<Arc<App>> {
     Router::new()
         .route("/projects/{project}/keywords", get(list).post(submit))
+        .route(
+            "/projects/{project}/keywords.csv",
+            CsvFile::of_list("keywords").route(listing),
+        )
         .route(
             "/projects/{project}/keywords/import",
             get(import::show).post(import::submit),
@@ -130,25 +135,29 @@ fn filters<'a, W>(
     links
 }
 
+/// The list with the filters of the address.
+fn listing(visit: &Visit) -> ListKeywords {
+    let cluster: Option<uuid::Uuid> = visit.parsed("cluster");
+    ListKeywords {
+        project_id: visit.project_id(),
+        status: visit.parsed("status"),
+        intent: visit.parsed("intent"),
+        cluster_id: cluster.map(|id| id.to_string()),
+        q: search_of(visit),
+        sort: visit.parsed("sort"),
+        limit: Some(ROWS),
+        cursor: visit.cursor(),
+    }
+}
+
 async fn show_list(
     visit: &Visit,
     wrong: Option<(StatusCode, String)>,
     typed: Option<TypedKeyword>,
 ) -> PageResult {
-    let search = search_of(visit);
-    let cluster: Option<uuid::Uuid> = visit.parsed("cluster");
-    let listed = visit
-        .read(&ListKeywords {
-            project_id: visit.project_id(),
-            status: visit.parsed("status"),
-            intent: visit.parsed("intent"),
-            cluster_id: cluster.map(|id| id.to_string()),
-            q: search.clone(),
-            sort: visit.parsed("sort"),
-            limit: Some(ROWS),
-            cursor: visit.parameter("cursor").map(str::to_owned),
-        })
-        .await?;
+    let asked = listing(visit);
+    let listed = visit.read(&asked).await?;
+    let (search, cluster) = (asked.q, asked.cluster_id);
     let kept = ["status", "intent", "cluster", "sort"];
     let kept = kept
         .into_iter()
@@ -191,7 +200,7 @@ async fn show_list(
             .map(|status| (status.as_str(), status_mark(*status).1.to_owned(), false))
             .collect(),
         typed,
-        paging: Paging::new(visit, listed.next_cursor.as_deref()),
+        paging: Paging::new(visit, listed.next_cursor.as_deref()).with_file(visit, "/keywords.csv"),
         rows: listed
             .data
             .into_iter()

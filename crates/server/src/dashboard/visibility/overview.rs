@@ -21,7 +21,7 @@ use crate::dashboard::{
     page::{self, Form},
     shares::form::ShareForm,
     show,
-    visit::{FilterLink, PageResult, Visit},
+    visit::{FilterLink, PageResult, Paging, Visit},
 };
 
 /// Cited websites that the page lists.
@@ -131,6 +131,8 @@ struct VisibilityOverviewView {
     prompts: String,
     brand: String,
     share: Option<ShareForm>,
+    /// Files of the tables.
+    files: [Paging; 3],
 }
 
 impl VisibilityOverviewView {
@@ -441,28 +443,40 @@ fn periods(visit: &Visit, chosen: Option<Period>) -> Vec<FilterLink> {
     links.collect()
 }
 
-/// Shows the overview.
-pub(super) async fn show(visit: &Visit) -> PageResult {
+/// The figures that the address asks for.
+pub(super) fn listing(visit: &Visit) -> GetOverview {
     let [from, to] = ["from", "to"].map(|name| visit.parameter(name).map(|day| show::cut(day, 20)));
     let country: Option<String> = visit.parameter("country").map(|code| show::cut(code, 20));
     // Days of one's own take the place of a period.
     let is_own = from.is_some() || to.is_some();
-    let period: Option<Period> = visit.parsed("period").filter(|_| !is_own);
-    let engine = visit.parsed("engine");
-    let surface: Option<Surface> = visit.parsed("surface");
-    let class: Option<PromptClass> = visit.parsed("class");
-    let tag: Option<String> = visit.parameter("tag").map(|tag| tag.chars().take(50).collect());
-    let asked = GetOverview {
+    GetOverview {
         project_id: visit.project_id(),
+        period: visit.parsed("period").filter(|_| !is_own),
+        from,
+        to,
+        engine: visit.parsed("engine"),
+        surface: visit.parsed("surface"),
+        class: visit.parsed("class"),
+        tag: visit.parameter("tag").map(|tag| tag.chars().take(50).collect()),
+        country: country.map(|code| code.to_ascii_uppercase()),
+    }
+}
+
+/// Shows the overview.
+pub(super) async fn show(visit: &Visit) -> PageResult {
+    let asked = listing(visit);
+    let GetOverview {
         period,
-        from: from.clone(),
-        to: to.clone(),
+        from,
+        to,
         engine,
         surface,
         class,
-        tag: tag.clone(),
-        country: country.as_ref().map(|code| code.to_ascii_uppercase()),
-    };
+        tag,
+        ..
+    } = asked.clone();
+    let is_own = from.is_some() || to.is_some();
+    let country = visit.parameter("country").map(|code| show::cut(code, 20));
     let (overview, wrong) = match visit.read(&asked).await {
         Ok(overview) => (overview, None),
         // What cannot be asked is said above the figures without it.
@@ -529,6 +543,8 @@ pub(super) async fn show(visit: &Visit) -> PageResult {
         missing: missing(visit, &overview),
         prompts: VisibilityTab::Prompts.address(visit),
         brand: visit.address("/brand"),
+        files: ["days", "competitors", "sources"]
+            .map(|table| Paging::of_whole(visit, &format!("/visibility/{table}.csv"))),
         share: ShareForm::of_visibility(visit, &overview.period.from, &overview.period.to),
         days: trend_rows(overview.trend.clone()),
         overview,

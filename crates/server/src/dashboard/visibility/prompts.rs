@@ -125,21 +125,23 @@ pub(super) fn engine_boxes(is_chosen: impl Fn(Engine) -> bool) -> Vec<SeenOption
     boxes.collect()
 }
 
+/// The list with the filters of the address.
+pub(super) fn listing(visit: &Visit) -> ListPrompts {
+    ListPrompts {
+        project_id: visit.project_id(),
+        status: visit.parsed("status"),
+        class: visit.parsed("class"),
+        tag: visit.parameter("tag").map(|tag| tag.chars().take(50).collect()),
+        limit: Some(50),
+        cursor: visit.cursor(),
+    }
+}
+
 /// Shows the prompts.
 pub(super) async fn show(visit: &Visit, refused: Option<&RefusedForm<'_>>) -> PageResult {
-    let status: Option<PromptStatus> = visit.parsed("status");
-    let class: Option<PromptClass> = visit.parsed("class");
-    let tag: Option<String> = visit.parameter("tag").map(|tag| tag.chars().take(50).collect());
-    let listed = visit
-        .read(&ListPrompts {
-            project_id: visit.project_id(),
-            status,
-            class,
-            tag: tag.clone(),
-            limit: Some(50),
-            cursor: visit.parameter("cursor").map(str::to_owned),
-        })
-        .await?;
+    let asked = listing(visit);
+    let listed = visit.read(&asked).await?;
+    let (status, class, tag) = (asked.status, asked.class, asked.tag);
     let may_suggest = visit.may(Scope::ContentGenerate);
     let suggested = if may_suggest && visit.parameter("suggest").is_some() {
         let asked = SuggestPrompts {
@@ -178,7 +180,7 @@ pub(super) async fn show(visit: &Visit, refused: Option<&RefusedForm<'_>>) -> Pa
         suggest: format!("{}&suggest=1", VisibilityTab::Prompts.address(visit)),
         may_write: visit.may(Scope::VisibilityWrite),
         may_suggest,
-        paging: Paging::new(visit, listed.next_cursor.as_deref()),
+        paging: Paging::new(visit, listed.next_cursor.as_deref()).with_file(visit, "/visibility/prompts.csv"),
         rows: listed
             .data
             .into_iter()
