@@ -15,7 +15,8 @@ use searchwright_contract::{
     Instant, Scope,
     evidence::in_words,
     issues::{
-        GetIssue, Issue, IssueStatus, ListIssues, ListOccurrences, Occurrence, OccurrenceState, Severity,
+        GetIssue, Issue, IssueSort, IssueStatus, ListIssues, ListOccurrences, Occurrence, OccurrenceState,
+        Severity,
     },
     occurrences::{IgnoreOccurrences, MarkDone, Marking, Pair, UndoDone, UnignoreOccurrences},
     rechecks::{GetRecheck, Recheck, RecheckStatus, StartRecheck},
@@ -28,7 +29,7 @@ use super::{
     frame::{ProjectFrame, Section},
     page::{self, Form},
     show,
-    visit::{self, FilterLink, PageResult, Paging, SentForm, Visit},
+    visit::{self, FilterLink, PageResult, Paging, SentForm, SortColumn, Sorting, Visit},
 };
 use crate::app::App;
 
@@ -92,6 +93,8 @@ struct IssuesView {
     audits: String,
     /// Whether something is marked as done, which a recheck would prove.
     has_claims: bool,
+    /// By pages, impact and time of the first finding.
+    sorts: [SortColumn; 3],
     paging: Paging,
 }
 
@@ -104,6 +107,7 @@ fn listing(visit: &Visit) -> ListIssues {
         category: visit
             .parameter("category")
             .map(|category| category.chars().take(40).collect()),
+        sort: visit.parsed("sort"),
         limit: Some(50),
         cursor: visit.cursor(),
     }
@@ -121,7 +125,9 @@ fn occurrences(visit: &Visit, issue: &str) -> ListOccurrences {
 }
 
 async fn list(visit: Visit) -> PageResult {
-    let listed = visit.read(&listing(&visit)).await?;
+    let asked = listing(&visit);
+    let listed = visit.read(&asked).await?;
+    let sorting = Sorting::new(&visit, "sort", "impact", asked.sort.map(IssueSort::as_str));
     let current = visit
         .find(&searchwright_contract::audits::GetCurrentAudit {
             project_id: visit.project_id(),
@@ -165,6 +171,11 @@ async fn list(visit: Visit) -> PageResult {
             .and_then(|audit| audit.finished_at)
             .map(|at| visit.time(&at)),
         audits: visit.address("/audits"),
+        sorts: [
+            sorting.by_number("pages", "Pages", "descending"),
+            sorting.by_number("impact", "Impact", "descending"),
+            sorting.by("newest", "First seen", "descending"),
+        ],
         paging: Paging::new(&visit, listed.next_cursor.as_deref()).with_file(&visit, "/issues.csv"),
         has_claims: visit.may(Scope::AuditsWrite) && has_any(OccurrenceState::Done),
         rows: listed

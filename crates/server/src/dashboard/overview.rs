@@ -179,6 +179,7 @@ async fn needs(visit: &Visit, audits: &[Audit]) -> Result<Vec<Need>, searchwrigh
             status: Some(PostStatus::Failed),
             keyword_id: None,
             q: None,
+            sort: None,
             limit: Some(5),
             cursor: None,
         })
@@ -232,6 +233,7 @@ async fn overview(visit: Visit) -> PageResult {
             status: Some(IssueStatus::Active),
             severity: None,
             category: None,
+            sort: None,
             limit: Some(5),
             cursor: None,
         })

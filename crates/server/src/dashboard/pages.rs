@@ -7,7 +7,7 @@ use axum::{Router, extract::Path, routing::get};
 use http::StatusCode;
 use searchwright_contract::{
     evidence::in_words,
-    pages::{FoundBy, GetPage, ListPages, Page, PageDetail, PageFacts, PageIssue, PageLink},
+    pages::{FoundBy, GetPage, ListPages, Page, PageDetail, PageFacts, PageIssue, PageLink, PageSort},
 };
 
 use super::{
@@ -15,7 +15,7 @@ use super::{
     frame::{ProjectFrame, Section},
     page::{self, Form},
     show,
-    visit::{FilterLink, PageResult, Paging, Visit},
+    visit::{FilterLink, PageResult, Paging, SortColumn, Sorting, Visit},
 };
 use crate::app::App;
 
@@ -73,6 +73,10 @@ struct PagesView {
     status: Option<String>,
     indexable: Option<String>,
     audits: String,
+    /// The parameter of the order, for the search.
+    sort: Option<&'static str>,
+    /// By URL, status, depth and links.
+    sorts: [SortColumn; 4],
     paging: Paging,
     is_filtered: bool,
 }
@@ -86,6 +90,7 @@ fn listing(visit: &Visit) -> ListPages {
         q: visit
             .parameter("q")
             .map(|text| text.chars().take(MAX_SEARCH).collect()),
+        sort: visit.parsed("sort"),
         limit: Some(50),
         cursor: visit.cursor(),
     }
@@ -94,6 +99,7 @@ fn listing(visit: &Visit) -> ListPages {
 async fn list(visit: Visit) -> PageResult {
     let asked = listing(&visit);
     let listed = visit.read(&asked).await?;
+    let sorting = Sorting::new(&visit, "sort", "url", asked.sort.map(PageSort::as_str));
     let (status, indexable, search) = (asked.status_code, asked.indexable, asked.q);
     let filter = |value, text| FilterLink::new(&visit, "indexable", value, text);
     let view = PagesView {
@@ -108,6 +114,13 @@ async fn list(visit: Visit) -> PageResult {
         status: status.map(|code| code.to_string()),
         indexable: indexable.map(|is| is.to_string()),
         audits: visit.address("/audits"),
+        sort: asked.sort.map(PageSort::as_str),
+        sorts: [
+            sorting.by("url", "Page", "ascending"),
+            sorting.by("status", "Answer", "descending"),
+            sorting.by_number("depth", "Depth", "descending"),
+            sorting.by_number("inlinks", "Links in", "ascending"),
+        ],
         paging: Paging::new(&visit, listed.next_cursor.as_deref()).with_file(&visit, "/pages.csv"),
         rows: listed
             .data

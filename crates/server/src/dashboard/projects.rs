@@ -23,7 +23,7 @@ use super::{
     export::CsvFile,
     page::{self, Form, Layout},
     show,
-    visit::{Guest, PageResult, Paging},
+    visit::{Guest, PageResult, Paging, SortColumn},
 };
 use crate::app::App;
 
@@ -71,6 +71,7 @@ impl ProjectRow {
                 status: Some(PostStatus::Scheduled),
                 keyword_id: None,
                 q: None,
+                sort: None,
                 limit: Some(100),
                 cursor: None,
             })
@@ -129,11 +130,39 @@ impl ProjectRow {
     }
 }
 
+/// Order of the table, if all projects are on the page.
+fn sorted(rows: &mut [ProjectRow], mut named: &str) -> [SortColumn; 3] {
+    let health = |row: &ProjectRow| row.audit.as_ref().and_then(|audit| audit.health_score);
+    let errors = |row: &ProjectRow| {
+        let totals = row.audit.as_ref().and_then(|audit| audit.totals);
+        totals.map(|totals| (totals.errors, totals.warnings))
+    };
+    match named {
+        // What was not measured comes last.
+        "health" => rows.sort_by_key(|row| health(row).map_or(u16::MAX, u16::from)),
+        "errors" => rows.sort_by_key(|row| std::cmp::Reverse(errors(row))),
+        // The list is by name.
+        _ => named = "name",
+    }
+    let column = |word, text, order| SortColumn {
+        href: format!("/projects?sort={word}"),
+        text,
+        order: Some(order).filter(|_| named == word),
+        is_number: word != "name",
+    };
+    [
+        column("name", "Project", "ascending"),
+        column("health", "Health", "ascending"),
+        column("errors", "Errors", "descending"),
+    ]
+}
+
 #[derive(Template)]
 #[template(path = "projects.html")]
 struct ProjectsView {
     layout: Layout,
     user: String,
+    sorts: Option<[SortColumn; 3]>,
     rows: Vec<ProjectRow>,
     paging: Paging,
 }
@@ -150,9 +179,12 @@ async fn file(guest: Guest) -> PageResult {
 
 async fn list(guest: Guest, uri: http::Uri) -> PageResult {
     let query = uri.query().unwrap_or_default();
-    let cursor = url::form_urlencoded::parse(query.as_bytes())
-        .find(|(name, _)| name == "cursor")
-        .map(|(_, value)| value.into_owned());
+    let parameter = |name| {
+        url::form_urlencoded::parse(query.as_bytes())
+            .find(|(known, _)| known == name)
+            .map(|(_, value)| value.into_owned())
+    };
+    let cursor = parameter("cursor");
     let listed = guest
         .read(&ListProjects {
             limit: Some(LISTED),
@@ -168,7 +200,9 @@ async fn list(guest: Guest, uri: http::Uri) -> PageResult {
             Err(failure) => return Err(failure.into()),
         }
     }
+    let is_whole = cursor.is_none() && listed.next_cursor.is_none();
     let view = ProjectsView {
+        sorts: is_whole.then(|| sorted(&mut rows, &parameter("sort").unwrap_or_default())),
         layout: Layout::new("Projects"),
         user: guest.visitor.session.user_name.clone(),
         rows,

@@ -661,6 +661,74 @@ impl FilterLink {
     }
 }
 
+/// Order of a table, which the address names.
+pub(crate) struct Sorting<'v> {
+    visit: &'v Visit,
+    name: &'static str,
+    usual: &'static str,
+    current: &'static str,
+    place: &'static str,
+}
+
+impl<'v> Sorting<'v> {
+    /// Creates the order of a table by the parameter of the address; the usual one if the address names none.
+    pub const fn new(
+        visit: &'v Visit,
+        name: &'static str,
+        usual: &'static str,
+        named: Option<&'static str>,
+    ) -> Self {
+        let current = match named {
+            Some(named) => named,
+            None => usual,
+        };
+        Self {
+            visit,
+            name,
+            usual,
+            current,
+            place: "",
+        }
+    }
+
+    /// The table is not at the top of the page, but at this place.
+    #[must_use]
+    pub const fn at(self, place: &'static str) -> Self {
+        Self { place, ..self }
+    }
+
+    /// A column of texts or times by which the table is sorted.
+    pub fn by(&self, word: &'static str, text: &'static str, order: &'static str) -> SortColumn {
+        let value = Some(word).filter(|word| *word != self.usual);
+        SortColumn {
+            href: self.visit.with_parameter(self.name, value) + self.place,
+            text,
+            order: Some(order).filter(|_| self.current == word),
+            is_number: false,
+        }
+    }
+
+    /// A column of numbers by which the table is sorted.
+    pub fn by_number(&self, word: &'static str, text: &'static str, order: &'static str) -> SortColumn {
+        SortColumn {
+            is_number: true,
+            ..self.by(word, text, order)
+        }
+    }
+}
+
+/// Head of a column by which a table can be sorted.
+pub(crate) struct SortColumn {
+    /// Address of the table in its order.
+    pub href: String,
+    /// Text.
+    pub text: &'static str,
+    /// Direction, if the table is in its order.
+    pub order: Option<&'static str>,
+    /// Whether it has numbers.
+    pub is_number: bool,
+}
+
 /// Links to the first and the next page of a list, and to the whole of it as a file.
 #[derive(Debug, Default)]
 pub(crate) struct Paging {

@@ -18,6 +18,8 @@ on_both!(
     files_are_for_those_who_see_the_page,
     every_list_of_the_pages_has_its_file,
     a_file_that_cannot_be_finished_is_cut_off,
+    tables_are_sorted_by_their_heads,
+    an_order_has_its_own_cursors,
 );
 
 /// Imports this many keywords, whose searches per month grow.
@@ -252,4 +254,157 @@ async fn a_file_that_cannot_be_finished_is_cut_off(database: &str) {
         }
     }
     assert!(read > 4_000);
+}
+
+/// Texts of the first cells of the rows of a page, by a mark before each.
+fn cells<'a>(page: &'a str, mark: &str) -> Vec<&'a str> {
+    let rows = page.split("<tbody>").nth(1).unwrap_or_default();
+    let cells = rows.split(mark).skip(1);
+    cells.map(|rest| rest.split('<').next().unwrap()).collect()
+}
+
+async fn tables_are_sorted_by_their_heads(database: &str) {
+    let (bench, site) = audited_bench(database).await;
+    site.put("/a", 404, "gone");
+    audit(&bench).await;
+    for title in ["Chairs", "desks", "Benches"] {
+        bench.post("P/posts", json!({ "title": title })).await;
+    }
+    for text in ["Which desk is the best one?", "Are benches good for the back?"] {
+        prompt(&bench, text).await;
+    }
+    let eve = signed_in(&bench, "eve@example.com", Role::Viewer).await;
+    let posts = eve.open(&address(&bench, "/posts")).await.text;
+    let link = format!(
+        "<th><a href=\"{}\">Title</a></th>",
+        address(&bench, "/posts?sort=title")
+    );
+    assert!(posts.contains(&link), "{posts}");
+    let sorted = eve.open(&address(&bench, "/posts?sort=title")).await.text;
+    let titles = cells(&sorted, "<tr><td class=\"text\"><a href=\"");
+    assert_eq!(titles.len(), 3, "{sorted}");
+    let places: Vec<usize> = [">Benches<", ">Chairs<", ">desks<"]
+        .map(|title| sorted.find(title).unwrap())
+        .to_vec();
+    assert!(places.is_sorted(), "{sorted}");
+    assert!(
+        sorted.contains("<th aria-sort=\"ascending\"><a href=")
+            && sorted.contains("name=\"sort\" value=\"title\"")
+    );
+    let pages = eve.open(&address(&bench, "/pages?sort=status")).await.text;
+    assert!(pages.contains("aria-sort=\"descending\""), "{pages}");
+    let marks = cells(&pages, "<td><span class=\"mark error\">");
+    assert_eq!(marks.first(), Some(&"404"), "{pages}");
+    assert!(pages.find(">404<").unwrap() < pages.find(">200<").unwrap());
+    let prompts = eve
+        .open(&address(&bench, "/visibility?view=prompts&sort=text"))
+        .await
+        .text;
+    assert!(prompts.find("Are benches").unwrap() < prompts.find("Which desk").unwrap());
+    for (path, head) in [
+        ("/issues?sort=newest", "First seen"),
+        ("/issues?sort=pages", "Pages"),
+        ("/pages?sort=depth", "Depth"),
+        ("/pages?sort=inlinks", "Links in"),
+        ("/posts?sort=score", "Score"),
+        ("/posts?sort=date", "When"),
+        ("/visibility?view=prompts&sort=rate", "Named in"),
+        ("/keywords", "Keyword, newest"),
+    ] {
+        let page = eve.open(&address(&bench, path)).await;
+        assert_eq!(page.status, 200, "{path}");
+        let heads: Vec<&str> = page
+            .text
+            .split("<th")
+            .filter(|th| th.contains("aria-sort="))
+            .collect();
+        if page.text.contains("<thead>") {
+            assert_eq!(heads.len(), 1, "{path}: {}", page.text);
+            assert!(heads[0].contains(&format!(">{head}</a>")), "{path}: {}", heads[0]);
+        }
+    }
+    let projects = eve.open("/projects?sort=health").await.text;
+    assert!(
+        projects.contains("aria-sort=\"ascending\"><a href=\"/projects?sort=health\">Health"),
+        "{projects}"
+    );
+}
+
+async fn an_order_has_its_own_cursors(database: &str) {
+    let (bench, site) = audited_bench(database).await;
+    site.put("/a", 404, "gone");
+    audit(&bench).await;
+    for title in ["Chairs", "desks", "Benches"] {
+        bench.post("P/posts", json!({ "title": title })).await;
+    }
+    let brand = json!({ "name": "Acme Desk", "aliases": ["Acme Desk"], "domains": ["acme.example"], "category": "desks" });
+    assert_eq!(bench.patch("P/brand", brand).await.status, 200);
+    for text in [
+        "Which desk is the best one?",
+        "Are benches good for the back?",
+        "Is a desk worth it?",
+    ] {
+        let asked = prompt(&bench, text).await;
+        let words = if text.starts_with('W') {
+            "I would look at Acme Desk first."
+        } else {
+            "I do not know."
+        };
+        let item = json!({ "engine": "chatgpt", "text": words, "askedAt": hours_ago(&bench, 1) });
+        copy(&bench, &asked, json!([item])).await;
+    }
+    for (list, usual, orders) in [
+        ("pages", "url", ["status", "depth", "inlinks"]),
+        ("issues", "impact", ["pages", "newest", "pages"]),
+        ("posts", "created", ["title", "score", "date"]),
+        ("visibility/prompts", "created", ["rate", "text", "text"]),
+    ] {
+        let all = bench.get(&format!("P/{list}?limit=100")).await.json();
+        let ids = |page: &serde_json::Value| -> Vec<String> {
+            let rows = page["data"].as_array().unwrap().iter();
+            rows.map(|row| row["id"].as_str().unwrap().to_owned()).collect()
+        };
+        let mut known = ids(&all);
+        assert!(known.len() > 2, "{list}");
+        assert_eq!(
+            ids(&bench
+                .get(&format!("P/{list}?limit=100&sort={usual}"))
+                .await
+                .json()),
+            known
+        );
+        known.sort_unstable();
+        for order in orders {
+            let whole = ids(&bench
+                .get(&format!("P/{list}?limit=100&sort={order}"))
+                .await
+                .json());
+            let (mut walked, mut cursor) = (Vec::new(), String::new());
+            loop {
+                let page = bench
+                    .get(&format!("P/{list}?limit=2&sort={order}{cursor}"))
+                    .await
+                    .json();
+                walked.extend(ids(&page));
+                let Some(next) = page["nextCursor"].as_str() else {
+                    break;
+                };
+                let other = bench.get(&format!("P/{list}?limit=2&cursor={next}")).await;
+                other.refuses(400, "invalid_cursor");
+                cursor = format!("&cursor={next}");
+            }
+            assert_eq!(walked, whole, "{list} by {order}");
+            walked.sort_unstable();
+            assert_eq!(walked, known, "{list} by {order}");
+        }
+        bench
+            .get(&format!("P/{list}?sort=x"))
+            .await
+            .refuses(422, "validation_failed");
+    }
+    let rates = bench.get("P/visibility/prompts?sort=rate").await.json();
+    assert_eq!(
+        rates["data"][0]["text"], "Which desk is the best one?",
+        "{rates:#}"
+    );
 }

@@ -24,7 +24,7 @@ use super::{
     page::{self, Form},
     rows::RowChanges,
     show,
-    visit::{self, FilterLink, PageResult, Paging, SentForm, TickedRow, Visit},
+    visit::{self, FilterLink, PageResult, Paging, SentForm, SortColumn, Sorting, TickedRow, Visit},
 };
 use crate::app::App;
 
@@ -63,23 +63,6 @@ pub(super) fn status_mark(status: KeywordStatus) -> (&'static str, &'static str)
     }
 }
 
-/// Column by which the table can be sorted.
-struct SortColumn {
-    href: String,
-    is_current: bool,
-}
-
-impl SortColumn {
-    fn new(visit: &Visit, sort: KeywordSort) -> Self {
-        let in_force = visit.parsed("sort").unwrap_or(KeywordSort::Created);
-        let value = Some(sort.as_str()).filter(|_| sort != KeywordSort::Created);
-        Self {
-            href: visit.with_parameter("sort", value),
-            is_current: in_force == sort,
-        }
-    }
-}
-
 /// Fields of the form that adds a keyword, as they were typed.
 #[derive(Default)]
 struct TypedKeyword {
@@ -99,10 +82,8 @@ struct KeywordsView {
     kept: Vec<(&'static str, String)>,
     search: String,
     whole_list: Option<String>,
-    created: SortColumn,
-    score: SortColumn,
-    volume: SortColumn,
-    difficulty: SortColumn,
+    /// By time of addition, volume, difficulty and score.
+    sorts: [SortColumn; 4],
     is_filtered: bool,
     may_change: bool,
     may_write: bool,
@@ -157,6 +138,7 @@ async fn show_list(
 ) -> PageResult {
     let asked = listing(visit);
     let listed = visit.read(&asked).await?;
+    let sorting = Sorting::new(visit, "sort", "created", asked.sort.map(KeywordSort::as_str));
     let (search, cluster) = (asked.q, asked.cluster_id);
     let kept = ["status", "intent", "cluster", "sort"];
     let kept = kept
@@ -175,10 +157,12 @@ async fn show_list(
         }),
         kept: kept.collect(),
         whole_list: cluster.map(|_| visit.with_parameter("cluster", None)),
-        created: SortColumn::new(visit, KeywordSort::Created),
-        score: SortColumn::new(visit, KeywordSort::Score),
-        volume: SortColumn::new(visit, KeywordSort::SearchVolume),
-        difficulty: SortColumn::new(visit, KeywordSort::KeywordDifficulty),
+        sorts: [
+            sorting.by("created", "Keyword, newest", "descending"),
+            sorting.by_number("searchVolume", "Volume", "descending"),
+            sorting.by_number("keywordDifficulty", "Difficulty", "descending"),
+            sorting.by_number("score", "Score", "descending"),
+        ],
         is_filtered: search.is_some()
             || ["status", "intent", "cluster"]
                 .iter()

@@ -12,7 +12,7 @@ use axum::{Router, routing::get};
 use http::StatusCode;
 use searchwright_contract::{
     Patch, Scope,
-    posts::{CreatePost, ListPosts, PostStatus, PostSummary, UpdatePost},
+    posts::{CreatePost, ListPosts, PostSort, PostStatus, PostSummary, UpdatePost},
 };
 
 use super::{
@@ -20,7 +20,7 @@ use super::{
     frame::{ProjectFrame, Section},
     page::{self, Form},
     show,
-    visit::{self, FilterLink, PageResult, Paging, SentForm, Visit},
+    visit::{self, FilterLink, PageResult, Paging, SentForm, SortColumn, Sorting, Visit},
 };
 use crate::app::App;
 
@@ -185,6 +185,10 @@ struct PostsView {
     title: String,
     is_adding: bool,
     wrong: Option<String>,
+    /// The parameter of the order, for the search.
+    sort: Option<&'static str>,
+    /// By time of creation, title, score and date.
+    sorts: [SortColumn; 4],
     paging: Paging,
 }
 
@@ -198,6 +202,7 @@ fn listing(visit: &Visit) -> ListPosts {
         status: visit.parsed("status"),
         keyword_id: keyword.map(|id| id.to_string()),
         q: Some(search).filter(|text| !text.is_empty()),
+        sort: visit.parsed("sort"),
         limit: Some(50),
         cursor: visit.cursor(),
     }
@@ -206,6 +211,7 @@ fn listing(visit: &Visit) -> ListPosts {
 async fn show_list(visit: &Visit, wrong: Option<(StatusCode, String)>, title: Option<String>) -> PageResult {
     let asked = listing(visit);
     let listed = visit.read(&asked).await?;
+    let sorting = Sorting::new(visit, "sort", "created", asked.sort.map(PostSort::as_str));
     let (status, keyword) = (asked.status, asked.keyword_id);
     let search = asked.q.unwrap_or_default();
     let mut statuses = vec![FilterLink::new(visit, "status", None, "All")];
@@ -230,6 +236,13 @@ async fn show_list(visit: &Visit, wrong: Option<(StatusCode, String)>, title: Op
         is_adding: title.is_some(),
         title: title.unwrap_or_default(),
         wrong,
+        sort: asked.sort.map(PostSort::as_str),
+        sorts: [
+            sorting.by("created", "Newest", "descending"),
+            sorting.by("title", "Title", "ascending"),
+            sorting.by_number("score", "Score", "descending"),
+            sorting.by("date", "When", "descending"),
+        ],
         paging: Paging::new(visit, listed.next_cursor.as_deref()).with_file(visit, "/posts.csv"),
         rows: listed
             .data

@@ -21,7 +21,7 @@ use crate::dashboard::{
     page::{self, Form},
     shares::form::ShareForm,
     show,
-    visit::{FilterLink, PageResult, Paging, Visit},
+    visit::{FilterLink, PageResult, Paging, SortColumn, Sorting, Visit},
 };
 
 /// Cited websites that the page lists.
@@ -133,6 +133,8 @@ struct VisibilityOverviewView {
     share: Option<ShareForm>,
     /// Files of the tables.
     files: [Paging; 3],
+    brand_sorts: [SortColumn; 2],
+    source_sorts: [SortColumn; 3],
 }
 
 impl VisibilityOverviewView {
@@ -344,6 +346,40 @@ fn share_charts(days: &[CitationDay]) -> Vec<(&'static str, LineChart)> {
     charts.into()
 }
 
+/// Order of the table of brands.
+fn brand_order(visit: &Visit, brands: &mut [TrackedBrand]) -> [SortColumn; 2] {
+    let is_by_name = visit.parameter("brands") == Some("name");
+    if is_by_name {
+        brands.sort_by_cached_key(|brand| brand.name.to_lowercase());
+    }
+    let sorting = Sorting::new(visit, "brands", "rate", is_by_name.then_some("name")).at("#competitors");
+    [
+        sorting.by("name", "Brand", "ascending"),
+        sorting.by_number("rate", "Named in", "descending"),
+    ]
+}
+
+/// Order of the table of cited websites.
+fn source_order(visit: &Visit, sources: &mut [CitedSource]) -> [SortColumn; 3] {
+    let named = match visit.parameter("sources") {
+        Some("name") => {
+            sources.sort_by(|a, b| a.domain.cmp(&b.domain));
+            Some("name")
+        }
+        Some("answers") => {
+            sources.sort_by_key(|source| std::cmp::Reverse(source.answers));
+            Some("answers")
+        }
+        _ => None,
+    };
+    let sorting = Sorting::new(visit, "sources", "share", named).at("#sources");
+    [
+        sorting.by("name", "Website", "ascending"),
+        sorting.by_number("answers", "Answers", "descending"),
+        sorting.by_number("share", "Share of citations", "descending"),
+    ]
+}
+
 pub(super) fn brand_rows(brands: &[TrackedBrand]) -> Vec<BrandRow> {
     brands
         .iter()
@@ -477,7 +513,7 @@ pub(super) async fn show(visit: &Visit) -> PageResult {
     } = asked.clone();
     let is_own = from.is_some() || to.is_some();
     let country = visit.parameter("country").map(|code| show::cut(code, 20));
-    let (overview, wrong) = match visit.read(&asked).await {
+    let (mut overview, wrong) = match visit.read(&asked).await {
         Ok(overview) => (overview, None),
         // What cannot be asked is said above the figures without it.
         Err(failure) if failure.0.status == 422 => {
@@ -501,6 +537,8 @@ pub(super) async fn show(visit: &Visit) -> PageResult {
         .iter()
         .rev()
         .map(|known| SeenOption::new(known.as_str(), class_name(*known), chosen == *known));
+    let brand_sorts = brand_order(visit, &mut overview.competitors);
+    let source_sorts = source_order(visit, &mut overview.cited_sources);
     let citations = citation_days(&overview.trend);
     let mut main = figures(&overview.kpis);
     let all = figures(&overview.kpis);
@@ -543,6 +581,8 @@ pub(super) async fn show(visit: &Visit) -> PageResult {
         missing: missing(visit, &overview),
         prompts: VisibilityTab::Prompts.address(visit),
         brand: visit.address("/brand"),
+        brand_sorts,
+        source_sorts,
         files: ["days", "competitors", "sources"]
             .map(|table| Paging::of_whole(visit, &format!("/visibility/{table}.csv"))),
         share: ShareForm::of_visibility(visit, &overview.period.from, &overview.period.to),
