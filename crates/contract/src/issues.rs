@@ -95,7 +95,7 @@ words! {
 }
 
 operation! {
-    /// Lists the issues of a project, highest impact first.
+    /// Lists the issues of a project. The highest impact comes first by default.
     ///
     /// Read `recommendation` and the occurrences, fix the site, then run another audit.
     ListIssues {

@@ -48,7 +48,7 @@ words! {
 }
 
 operation! {
-    /// Lists the prompts of a project with their latest answers and their rates of 28 days.
+    /// Lists the prompts of a project. Each has its latest answers and its rates of the last 28 days.
     ListPrompts {
         project;
         /// Only prompts with this status; default `active`.
