@@ -87,6 +87,7 @@ async fn issues(client: &Client, project: ProjectId) -> Result<Vec<Issue>, CliEr
         status: Some(IssueStatus::Active),
         severity: None,
         category: None,
+        sort: None,
         limit: Some(PAGE),
         cursor: None,
     };

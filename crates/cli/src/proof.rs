@@ -44,6 +44,7 @@ pub(crate) async fn titles(client: &Client, project: &str) -> Result<BTreeMap<Is
         status: None,
         severity: None,
         category: None,
+        sort: None,
         limit: Some(PAGE),
         cursor: None,
     };

@@ -16,6 +16,14 @@ pub struct Column {
     path: Vec<String>,
 }
 
+impl Column {
+    /// Whether a name means it: its own, or that of an object around it.
+    fn is_of(&self, name: &str) -> bool {
+        let rest = self.name.strip_prefix(name);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    }
+}
+
 /// Members of the records of a list, in the order of the schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Columns(Vec<Column>);
@@ -23,7 +31,12 @@ pub struct Columns(Vec<Column>);
 impl Columns {
     /// Reads the schema of an answer that is a list; `None` if it is not.
     pub fn of_list(answer: &Value) -> Option<Self> {
-        let record = &answer["properties"]["data"]["items"];
+        Self::of_member(answer, "data")
+    }
+
+    /// Reads the schema of an answer with a list in this member; `None` if it has none.
+    pub fn of_member(answer: &Value, member: &str) -> Option<Self> {
+        let record = &resolve(answer, &answer["properties"][member])["items"];
         let mut columns = Vec::new();
         collect(answer, record, &mut Vec::new(), &mut columns);
         (!columns.is_empty()).then_some(Self(columns))
@@ -34,17 +47,19 @@ impl Columns {
         self.0.iter()
     }
 
+    /// Returns the columns but those of this name, or of the members of the object of this name.
+    #[must_use]
+    pub fn without(mut self, name: &str) -> Self {
+        self.0.retain(|column| !column.is_of(name));
+        self
+    }
+
     /// Returns the columns of these names, in the order of the names. The name of an object stands for all of its members.
     /// The error is the first name that no record has.
     pub fn select<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Result<Self, &'a str> {
         let mut chosen: Vec<Column> = Vec::new();
         for name in names {
-            let is_meant = |column: &&Column| {
-                column
-                    .name
-                    .strip_prefix(name)
-                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-            };
+            let is_meant = |column: &&Column| column.is_of(name);
             let before = chosen.len();
             for column in self.0.iter().filter(is_meant) {
                 if !chosen.contains(column) {
@@ -201,6 +216,8 @@ mod tests {
         assert_eq!(chosen.keep(&record), json!({ "keyword": "=1+1", "id": "1" }));
         assert_eq!(columns.select(["id", "colour"]), Err("colour"));
         assert_eq!(columns.select(["keyw"]), Err("keyw"));
+        let rest = chosen.without("keyword");
+        assert_eq!(rest.cells(&record), ["1"]);
     }
 
     #[test]
@@ -220,5 +237,7 @@ mod tests {
         assert_eq!(cells, ["", "/", "1", "[{\"to\":\"/b\"}]", "a; 2"]);
         assert_eq!(columns.cells(&json!({ "size": null })), ["", "", "", "", ""]);
         assert_eq!(columns.keep(&page), page);
+        assert_eq!(columns.without("size").iter().count(), 3);
+        assert_eq!(Columns::of_member(&schema, "pages"), None);
     }
 }

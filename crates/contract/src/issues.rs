@@ -82,8 +82,20 @@ words! {
     }
 }
 
+words! {
+    /// Sort order of issues.
+    IssueSort {
+        /// By impact, highest first.
+        Impact = "impact",
+        /// By number of affected pages, most first.
+        Pages = "pages",
+        /// By time of the first finding, newest first.
+        Newest = "newest",
+    }
+}
+
 operation! {
-    /// Lists the issues of a project, highest impact first.
+    /// Lists the issues of a project. The highest impact comes first by default.
     ///
     /// Read `recommendation` and the occurrences, fix the site, then run another audit.
     ListIssues {
@@ -95,6 +107,8 @@ operation! {
         /// Only issues of this category, such as `links`.
         #[schemars(length(min = 1, max = 40))]
         category: Option<String>,
+        /// Order; default `impact`.
+        sort: Option<IssueSort>,
         paging;
     }
 }
@@ -110,7 +124,7 @@ operation! {
 }
 
 operation! {
-    /// Lists the occurrences of an issue with evidence, ordered by page.
+    /// Lists the occurrences of an issue with evidence, by page.
     ///
     /// Returns only active occurrences unless `state` is given. Each has the history of its state: actor, time and
     /// note.

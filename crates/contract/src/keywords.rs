@@ -127,7 +127,7 @@ words! {
 }
 
 operation! {
-    /// Lists the keywords of a project, newest first by default.
+    /// Lists the keywords of a project.
     ListKeywords {
         project;
         /// Only keywords with this status.
@@ -140,7 +140,7 @@ operation! {
         /// Only keywords that contain this text, ignoring case.
         #[schemars(length(min = 1, max = 200))]
         q: Option<String>,
-        /// Sort order; default `created`.
+        /// Order; default `created`.
         sort: Option<KeywordSort>,
         /// Keywords per page, 1 to 100; default 25.
         #[schemars(range(min = 1, max = 100))]

@@ -12,8 +12,22 @@ use crate::{
     words::words,
 };
 
+words! {
+    /// Sort order of pages.
+    PageSort {
+        /// By URL.
+        Url = "url",
+        /// By HTTP status, highest first; without an answer last.
+        Status = "status",
+        /// By click depth, deepest first; where no link leads last.
+        Depth = "depth",
+        /// By number of pages with a link there, fewest first.
+        Inlinks = "inlinks",
+    }
+}
+
 operation! {
-    /// Lists the URLs fetched by audits with results, ordered by URL. URLs fetched only by failed or cancelled audits
+    /// Lists the URLs fetched by audits with results. URLs fetched only by failed or cancelled audits
     /// are left out.
     ListPages {
         project;
@@ -25,6 +39,8 @@ operation! {
         /// Only URLs that contain this text.
         #[schemars(length(min = 1, max = 200))]
         q: Option<String>,
+        /// Order; default `url`.
+        sort: Option<PageSort>,
         paging;
     }
 }

@@ -87,8 +87,22 @@ words! {
     }
 }
 
+words! {
+    /// Sort order of posts.
+    PostSort {
+        /// By time of creation, newest first.
+        Created = "created",
+        /// By title.
+        Title = "title",
+        /// By score, highest first; unknown last.
+        Score = "score",
+        /// By time of publication, or the time for which it is scheduled; latest first, without one last.
+        Date = "date",
+    }
+}
+
 operation! {
-    /// Lists the posts of a project without their texts, newest first.
+    /// Lists the posts of a project without their texts.
     ListPosts {
         project;
         /// Only posts with this status.
@@ -99,6 +113,8 @@ operation! {
         /// Only posts whose title contains this text, ignoring case.
         #[schemars(length(min = 1, max = 200))]
         q: Option<String>,
+        /// Order; default `created`.
+        sort: Option<PostSort>,
         paging;
     }
 }

@@ -35,8 +35,20 @@ words! {
     }
 }
 
+words! {
+    /// Sort order of prompts.
+    PromptSort {
+        /// By time of addition, newest first.
+        Created = "created",
+        /// By rate of mentions of the last 28 days, highest first; not measured last.
+        Rate = "rate",
+        /// By text.
+        Text = "text",
+    }
+}
+
 operation! {
-    /// Lists the prompts of a project, newest first, each with its latest answers and its rates of the last 28 days.
+    /// Lists the prompts of a project. Each has its latest answers and its rates of the last 28 days.
     ListPrompts {
         project;
         /// Only prompts with this status; default `active`.
@@ -46,6 +58,8 @@ operation! {
         /// Only prompts with this tag.
         #[schemars(length(min = 1, max = 50))]
         tag: Option<String>,
+        /// Order; default `created`.
+        sort: Option<PromptSort>,
         paging;
     }
 }

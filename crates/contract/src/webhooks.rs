@@ -190,7 +190,7 @@ operation! {
 }
 
 operation! {
-    /// Lists the deliveries of a webhook, newest first, with their last attempts. Kept for 30 days.
+    /// Lists the deliveries of a webhook, newest first. Each has its last attempts. Kept for 30 days.
     ListDeliveries {
         project;
         /// Id of the webhook.

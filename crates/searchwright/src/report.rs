@@ -47,6 +47,7 @@ pub async fn report(client: &Client, project: ProjectId, audit: &Audit) -> Resul
         status: Some(IssueStatus::Active),
         severity: None,
         category: None,
+        sort: None,
         limit: Some(ISSUES),
         cursor: None,
     };

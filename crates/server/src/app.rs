@@ -47,6 +47,8 @@ pub struct App {
     pub concurrency: Concurrency<CredentialId>,
     /// Pages that follow the work of their project, by session.
     pub followers: Concurrency<CredentialId>,
+    /// Files that sessions load.
+    pub exports: Concurrency<CredentialId>,
     /// Bodies on their way in.
     pub intake: Intake,
     /// Connections at all doors.
@@ -106,6 +108,7 @@ impl App {
             turns: Arc::new(Semaphore::new(settings.limits.concurrent)),
             concurrency: Concurrency::default(),
             followers: Concurrency::default(),
+            exports: Concurrency::default(),
             intake: Intake::new(&settings.limits),
             connections: Arc::new(Connections::new(
                 settings.limits.connections,

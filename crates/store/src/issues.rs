@@ -58,10 +58,10 @@ pub struct IssueQuery {
 
 /// Selects issues. The impact of one without active occurrences is shown as 0, and kept for when it occurs again.
 macro_rules! columns {
-    ($where:literal) => {
+    ($($where:literal),*) => {
         concat!(
             "SELECT id, check_id, severity, CASE WHEN active > 0 THEN impact ELSE 0.0 END, active, counts, first_seen_at, last_seen_at FROM issues WHERE ",
-            $where
+            $($where),*
         )
     };
 }
@@ -94,6 +94,64 @@ pub async fn list(tx: &mut Tx, scope: ProjectScope, query: IssueQuery) -> Result
     .bind(query.category)
     .fetch_all(tx, read_issue)
     .await
+}
+
+/// Order of a list of issues, with the value of the last row of the page before; `None` to begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IssueOrder {
+    /// By number of active occurrences, most first.
+    Affected(Option<(u64, IssueId)>),
+    /// By time of the first finding, newest first.
+    FirstSeen(Option<(Instant, IssueId)>),
+}
+
+/// Returns one page of issues in an order. There are no more of them than checks, so none has an index. The cursor of the query is
+/// that of another order.
+pub async fn list_by(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    query: IssueQuery,
+    order: IssueOrder,
+) -> Result<Vec<IssueRow>> {
+    macro_rules! text {
+        ($value:literal, $kind:literal) => {
+            columns!(
+                "project_id = $1 AND (CAST($2 AS ",
+                $kind,
+                ") IS NULL OR (",
+                $value,
+                ", id) < ($2, $3)) AND (CAST($5 AS BOOLEAN) IS NULL OR (active > 0) = $5) AND (CAST($6 AS TEXT) IS NULL OR severity = $6)
+                   AND (CAST($7 AS TEXT) IS NULL OR category = $7) ORDER BY ",
+                $value,
+                " DESC, id DESC LIMIT $4"
+            )
+        };
+    }
+    let statement = match order {
+        IssueOrder::Affected(after) => {
+            let (affected, id) = after.unzip();
+            sql(text!("active", "BIGINT"))
+                .bind(scope.project())
+                .bind(affected)
+                .bind(id)
+        }
+        IssueOrder::FirstSeen(after) => {
+            let (seen, id) = after.unzip();
+            let text = if tx.is_postgres() {
+                text!("first_seen_at", "TIMESTAMPTZ")
+            } else {
+                text!("first_seen_at", "TEXT")
+            };
+            sql(text).bind(scope.project()).bind(seen).bind(id)
+        }
+    };
+    statement
+        .bind(query.limit)
+        .bind(query.active)
+        .bind(query.severity.map(Severity::as_str))
+        .bind(query.category)
+        .fetch_all(tx, read_issue)
+        .await
 }
 
 /// Returns an issue; [`Error::Missing`](crate::Error::Missing) if the project has none of this id.

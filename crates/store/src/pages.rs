@@ -41,6 +41,10 @@ macro_rules! columns {
     };
 }
 
+mod sorted;
+
+pub use sorted::{PageNumber, list_by_number};
+
 fn read_page(c: &mut Cells<'_>) -> Result<Page> {
     let mut page = Page {
         id: c.take()?,
@@ -152,6 +156,11 @@ async fn find_few(tx: &mut Tx, scope: ProjectScope, query: &PageQuery) -> Result
         .bind(FEW + 1)
         .fetch_all(tx, |c| c.take())
         .await?;
+    as_json(ids)
+}
+
+/// Returns a list in JSON of these pages; `None` if they are many.
+fn as_json(ids: Vec<PageId>) -> Result<Option<String>> {
     if ids.len() > FEW as usize {
         return Ok(None);
     }

@@ -11,6 +11,7 @@ use searchwright_contract::{
 };
 
 pub use minhash::{MINHASH_LEN, SimilarPost, find_similar, save_minhash};
+pub use sorted::{PostOrder, list_by};
 pub use sources::{find_sources, save_sources};
 
 use crate::{Cells, Error, Json, Result, Tx, access::ProjectScope, jobs::LeasedJob, sql, statement::indexed};
@@ -69,6 +70,8 @@ macro_rules! from {
         )
     };
 }
+
+mod sorted;
 
 fn read_summary(c: &mut Cells<'_>) -> Result<PostSummary> {
     Ok(PostSummary {
@@ -244,7 +247,7 @@ pub async fn update(
     let id = summary.id;
     let touched = sql("UPDATE posts SET version = version + 1, title = $4, title_key = $5, slug = $6, status = $7, keyword_id = $8, language = $9,
             content = $10, content_html = $11, details = $12, findings = $13, word_count = $14, reading_time_minutes = $15, seo_score = $16,
-            content_hash = $17, generation = $18, failure = $19, job_id = $20, scheduled_at = $21, published_at = $22, published_url = $23,
+            content_hash = $17, generation = $18, failure = $19, job_id = $20, scheduled_at = $21, published_at = $22, dated_at = COALESCE($22, $21), published_url = $23,
             archived_at = $24, published_hash = $25, updated_at = $26
          WHERE project_id = $1 AND id = $2 AND version = $3")
     .bind(scope.project())

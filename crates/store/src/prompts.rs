@@ -177,6 +177,30 @@ pub async fn list(tx: &mut Tx, scope: ProjectScope, query: PromptQuery) -> Resul
     .await
 }
 
+/// Returns one page of prompts by their keys. The last of the page before has this key and this id. There are a few thousand at most,
+/// so there is no index.
+pub async fn list_by_key(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    query: PromptQuery,
+    after: Option<(String, PromptId)>,
+) -> Result<Vec<Prompt>> {
+    let tag = query.tag.map(|tag| tag_pattern(&tag)).transpose()?;
+    let (key, id) = after.unwrap_or((String::new(), PromptId::MIN));
+    sql(columns!("SELECT" "FROM prompts WHERE project_id = $1 AND status = $2 AND (text_key, id) > ($3, $4)
+           AND (CAST($5 AS TEXT) IS NULL OR class = $5)
+           AND (CAST($6 AS TEXT) IS NULL OR CAST(tags AS TEXT) LIKE $6 ESCAPE '!') ORDER BY text_key, id LIMIT $7"))
+    .bind(scope.project())
+    .bind(query.status.as_str())
+    .bind(key)
+    .bind(id)
+    .bind(query.class.map(PromptClass::as_str))
+    .bind(tag)
+    .bind(query.limit)
+    .fetch_all(tx, read_prompt)
+    .await
+}
+
 /// Returns a pattern for the JSON of tags that have this one.
 fn tag_pattern(tag: &str) -> Result<String> {
     let quoted = serde_json::to_string(tag).map_err(Error::defect)?;

@@ -6,8 +6,8 @@ use searchwright_contract::{
     List,
     ids::{ActorId, IssueId, PageId},
     issues::{
-        ActorKind, GetIssue, Issue, IssueStatus, ListIssues, ListOccurrences, Occurrence, OccurrenceChange,
-        Severity, SiteWide,
+        ActorKind, GetIssue, Issue, IssueSort, IssueStatus, ListIssues, ListOccurrences, Occurrence,
+        OccurrenceChange, Severity, SiteWide,
     },
 };
 use searchwright_site::checks::{self, Rules};
@@ -15,7 +15,7 @@ use searchwright_store::{
     Tx,
     access::{self, ProjectScope, RecordKind},
     audits,
-    issues::{self, IssueQuery, IssueRow},
+    issues::{self, IssueOrder, IssueQuery, IssueRow},
     occurrences, users,
 };
 
@@ -91,15 +91,35 @@ impl Handle<ListIssues> for Engine {
             active: operation.status.map(|s| s == IssueStatus::Active),
             severity: operation.severity,
             category: operation.category.clone(),
-            after: call.after(&operation, operation.cursor.as_deref())?,
+            after: None,
             limit: limit + 1,
         };
-        let rows = issues::list(tx, call.scope()?, query).await?;
+        let cursor = operation.cursor.as_deref();
+        let order = match operation.sort.unwrap_or(IssueSort::Impact) {
+            IssueSort::Impact => None,
+            IssueSort::Pages => Some(IssueOrder::Affected(call.after(&operation, cursor)?)),
+            IssueSort::Newest => Some(IssueOrder::FirstSeen(call.after(&operation, cursor)?)),
+        };
+        let rows = match order {
+            Some(order) => issues::list_by(tx, call.scope()?, query, order).await?,
+            None => {
+                let after = call.after(&operation, cursor)?;
+                issues::list(tx, call.scope()?, IssueQuery { after, ..query }).await?
+            }
+        };
         let rules = rules::of_newest(tx, call.scope()?).await?;
         let pages = audits::count_scored_pages(tx, call.scope()?).await?;
         let rows = rows.into_iter().map(|row| issue(&rules, pages, row));
         let rows = rows.collect::<Result<Vec<_>>>()?;
-        call.page(&operation, limit, rows, |last: &Issue| (last.impact, last.id))
+        match operation.sort.unwrap_or(IssueSort::Impact) {
+            IssueSort::Impact => call.page(&operation, limit, rows, |last: &Issue| (last.impact, last.id)),
+            IssueSort::Pages => call.page(&operation, limit, rows, |last: &Issue| {
+                (last.affected_pages, last.id)
+            }),
+            IssueSort::Newest => call.page(&operation, limit, rows, |last: &Issue| {
+                (last.first_seen_at, last.id)
+            }),
+        }
     }
 }
 

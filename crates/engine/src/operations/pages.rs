@@ -2,13 +2,13 @@
 
 use searchwright_contract::{
     List,
-    pages::{GetPage, ListPages, Page, PageDetail, PageIssue},
+    pages::{GetPage, ListPages, Page, PageDetail, PageIssue, PageSort},
 };
 use searchwright_store::{
     Tx,
     access::RecordKind,
     occurrences,
-    pages::{self, PageQuery},
+    pages::{self, PageNumber, PageQuery},
 };
 
 use super::{
@@ -30,11 +30,31 @@ impl Handle<ListPages> for Engine {
             status_code: operation.status_code,
             indexable: operation.indexable,
             contains: operation.q.clone(),
-            after: call.after(&operation, operation.cursor.as_deref())?,
+            after: None,
             limit: limit + 1,
         };
-        let rows = pages::list(tx, call.scope()?, query).await?;
-        call.page(&operation, limit, rows, |last: &Page| (last.url.clone(), last.id))
+        let number = match operation.sort.unwrap_or(PageSort::Url) {
+            PageSort::Url => None,
+            PageSort::Status => Some(PageNumber::StatusCode),
+            PageSort::Depth => Some(PageNumber::Depth),
+            PageSort::Inlinks => Some(PageNumber::Inlinks),
+        };
+        let cursor = operation.cursor.as_deref();
+        let Some(number) = number else {
+            let after = call.after(&operation, cursor)?;
+            let rows = pages::list(tx, call.scope()?, PageQuery { after, ..query }).await?;
+            return call.page(&operation, limit, rows, |last: &Page| (last.url.clone(), last.id));
+        };
+        let after = call.after(&operation, cursor)?;
+        let rows = pages::list_by_number(tx, call.scope()?, &query, number, after).await?;
+        call.page(&operation, limit, rows, |last: &Page| {
+            let value = match number {
+                PageNumber::StatusCode => last.status_code.map(i64::from),
+                PageNumber::Depth => last.depth.map(i64::from),
+                PageNumber::Inlinks => Some(i64::from(last.inlinks)),
+            };
+            (value.unwrap_or(-1), last.id)
+        })
     }
 }
 

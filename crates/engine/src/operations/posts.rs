@@ -8,12 +8,14 @@ use searchwright_contract::{
     Code, Fault, List, Patch, Problem, Scope,
     events::EventType,
     ids::{KeywordId, PostId},
-    posts::{CreatePost, GetPost, ListPosts, Post, PostOrigin, PostStatus, PostSummary, UpdatePost},
+    posts::{
+        CreatePost, GetPost, ListPosts, Post, PostOrigin, PostSort, PostStatus, PostSummary, UpdatePost,
+    },
 };
 use searchwright_keywords::normalize;
 use searchwright_store::{
     Tx,
-    posts::{self, PostQuery, PostRecord},
+    posts::{self, PostOrder, PostQuery, PostRecord},
     projects,
 };
 use searchwright_writing::{
@@ -152,10 +154,24 @@ impl Handle<ListPosts> for Engine {
             status: operation.status,
             keyword,
             contains: operation.q.as_deref().map(normalize).filter(|q| !q.is_empty()),
-            before: call.after(&operation, operation.cursor.as_deref())?,
+            before: None,
             limit: limit + 1,
         };
-        let mut rows = posts::list(tx, call.scope()?, query).await?;
+        let cursor = operation.cursor.as_deref();
+        let sort = operation.sort.unwrap_or(PostSort::Created);
+        let order = match sort {
+            PostSort::Created => None,
+            PostSort::Title => Some(PostOrder::Title(call.after(&operation, cursor)?)),
+            PostSort::Score => Some(PostOrder::Score(call.after(&operation, cursor)?)),
+            PostSort::Date => Some(PostOrder::Date(call.after(&operation, cursor)?)),
+        };
+        let mut rows = match order {
+            Some(order) => posts::list_by(tx, call.scope()?, &query, order).await?,
+            None => {
+                let before = call.after(&operation, cursor)?;
+                posts::list(tx, call.scope()?, PostQuery { before, ..query }).await?
+            }
+        };
         let ready = !list_ready(tx, call.scope()?).await?.is_empty();
         for row in &mut rows {
             let facts = Facts {
@@ -164,7 +180,18 @@ impl Handle<ListPosts> for Engine {
             };
             row.allowed_actions = actions(call, row, &facts);
         }
-        call.page(&operation, limit, rows, |last| last.id)
+        match sort {
+            PostSort::Created => call.page(&operation, limit, rows, |last| last.id),
+            PostSort::Title => call.page(&operation, limit, rows, |last| {
+                (normalize(last.title.as_deref().unwrap_or_default()), last.id)
+            }),
+            PostSort::Score => call.page(&operation, limit, rows, |last| {
+                (last.seo_score.map(i64::from), last.id)
+            }),
+            PostSort::Date => call.page(&operation, limit, rows, |last| {
+                (last.published_at.or(last.scheduled_at), last.id)
+            }),
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use searchwright_contract::{
     Code, Instant, List, Problem, Scope,
     answers::Engine as AnswerEngine,
     ids::PromptId,
-    prompts::{CreatePrompt, GetPrompt, ListPrompts, Prompt, PromptStatus, UpdatePrompt},
+    prompts::{CreatePrompt, GetPrompt, ListPrompts, Prompt, PromptSort, PromptStatus, UpdatePrompt},
 };
 use searchwright_keywords::normalize;
 use searchwright_store::{
@@ -25,6 +25,8 @@ use crate::{
 
 /// Active prompts of a project, at most.
 const MAX_ACTIVE: u64 = 5_000;
+/// Prompts that are sorted by a rate, at most; of archived ones there may be more, of which the newest count.
+const MAX_LISTED: u64 = 2 * MAX_ACTIVE;
 
 fn with_actions(call: &Call, mut prompt: Prompt) -> Prompt {
     prompt.allowed_actions = call.change_and_delete(Scope::VisibilityWrite);
@@ -74,18 +76,71 @@ pub(super) fn already_exists(existing: PromptId) -> Problem {
 impl Handle<ListPrompts> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: ListPrompts) -> Result<List<Prompt>> {
         let limit = limit(operation.limit);
+        let scope = call.scope()?;
         let query = PromptQuery {
             status: operation.status.unwrap_or(PromptStatus::Active),
             class: operation.class,
             tag: operation.tag.clone(),
-            before: call.after(&operation, operation.cursor.as_deref())?,
+            before: None,
             limit: limit + 1,
         };
-        let rows = prompts::list(tx, call.scope()?, query).await?;
+        let cursor = operation.cursor.as_deref();
+        let sort = operation.sort.unwrap_or(PromptSort::Created);
+        let rows = match sort {
+            PromptSort::Created => {
+                let before = call.after(&operation, cursor)?;
+                prompts::list(tx, scope, PromptQuery { before, ..query }).await?
+            }
+            PromptSort::Text => {
+                prompts::list_by_key(tx, scope, query, call.after(&operation, cursor)?).await?
+            }
+            PromptSort::Rate => {
+                let all = PromptQuery {
+                    limit: u32::try_from(MAX_LISTED).unwrap_or(u32::MAX),
+                    ..query
+                };
+                let mut rows = prompts::list(tx, scope, all).await?;
+                with_windows(tx, scope, call.now, &mut rows).await?;
+                by_rate(rows, call.after(&operation, cursor)?, limit as usize + 1)
+            }
+        };
         let mut rows: Vec<Prompt> = rows.into_iter().map(|row| with_actions(call, row)).collect();
-        with_windows(tx, call.scope()?, call.now, &mut rows).await?;
-        call.page(&operation, limit, rows, |last| last.id)
+        if sort != PromptSort::Rate {
+            with_windows(tx, scope, call.now, &mut rows).await?;
+        }
+        match sort {
+            PromptSort::Created => call.page(&operation, limit, rows, |last| last.id),
+            PromptSort::Text => call.page(&operation, limit, rows, |last| (key_of(last), last.id)),
+            PromptSort::Rate => call.page(&operation, limit, rows, |last| (rate(last), last.id)),
+        }
     }
+}
+
+/// Mention rate of the last 28 days; below every rate if it was not measured.
+fn rate(prompt: &Prompt) -> f64 {
+    let window = prompt.window.as_ref();
+    window
+        .and_then(|window| window.mention_rate.value)
+        .unwrap_or(-1.0)
+}
+
+/// Sorts prompts by their rates, highest first, and returns those after a place.
+fn by_rate(mut rows: Vec<Prompt>, after: Option<(f64, PromptId)>, most: usize) -> Vec<Prompt> {
+    let order = |a: (f64, PromptId), b: (f64, PromptId)| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1));
+    rows.sort_by(|a, b| order((rate(a), a.id), (rate(b), b.id)));
+    rows.retain(|row| after.is_none_or(|after| order(after, (rate(row), row.id)).is_lt()));
+    rows.truncate(most);
+    rows
+}
+
+fn key_of(prompt: &Prompt) -> String {
+    text_key([
+        &prompt.text,
+        &prompt.language,
+        prompt.country.as_deref().unwrap_or_default(),
+        prompt.city.as_deref().unwrap_or_default(),
+        prompt.persona.as_deref().unwrap_or_default(),
+    ])
 }
 
 impl Handle<CreatePrompt> for Engine {

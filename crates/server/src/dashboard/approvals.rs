@@ -7,7 +7,7 @@ use axum::{Router, extract::Path, routing::get};
 use http::{Response, StatusCode};
 use searchwright_contract::{
     Instant,
-    approvals::{Approval, ApprovalStatus},
+    approvals::{Approval, ApprovalStatus, ListApprovals},
     ids::ApprovalId,
     people::UserRef,
 };
@@ -17,12 +17,13 @@ use searchwright_engine::autopilot::{
 };
 
 use super::{
+    export::CsvFile,
     frame::{ProjectFrame, Section},
     lines::{compare, line_table},
     page::{self, Form},
     session::Visitor,
     show,
-    visit::{self, PageResult, SentForm, Visit},
+    visit::{self, PageResult, Paging, SentForm, Visit},
 };
 use crate::app::App;
 
@@ -33,6 +34,15 @@ const MAX_LISTED: u32 = 50;
 pub(super) fn routes() -> Router<Arc<App>> {
     Router::new()
         .route("/projects/{project}/approvals", get(list))
+        .route(
+            "/projects/{project}/approvals.csv",
+            CsvFile::of_list("approvals").route(|visit| ListApprovals {
+                project_id: visit.project_id(),
+                status: None,
+                limit: Some(100),
+                cursor: None,
+            }),
+        )
         .route("/projects/{project}/approvals/{approval}", get(open).post(decide))
 }
 
@@ -44,6 +54,7 @@ struct ApprovalsView {
     waiting: Vec<Approval>,
     decided: Vec<Approval>,
     timezone: String,
+    paging: Paging,
 }
 
 #[derive(Template)]
@@ -143,6 +154,7 @@ async fn list(visit: Visit) -> PageResult {
         waiting: listed.waiting,
         decided: listed.decided,
         timezone: listed.timezone,
+        paging: Paging::of_whole(&visit, "/approvals.csv"),
     };
     Ok(page::respond(StatusCode::OK, &view, Form::OwnWithScript))
 }

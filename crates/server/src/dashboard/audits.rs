@@ -20,6 +20,7 @@ use searchwright_engine::Failure;
 
 use super::{
     chart::{self, LineChart, Point},
+    export::CsvFile,
     frame::{ProjectFrame, Section},
     page::{self, Form},
     shares::form::ShareForm,
@@ -35,9 +36,23 @@ const LISTED: u8 = 25;
 pub(super) fn routes() -> Router<Arc<App>> {
     Router::new()
         .route("/projects/{project}/audits", get(list).post(start))
+        .route(
+            "/projects/{project}/audits.csv",
+            CsvFile::of_list("audits").route(listing),
+        )
+        .route(
+            "/projects/{project}/audits/{audit}/changes.csv",
+            CHANGES.route_of(comparison),
+        )
         .route("/projects/{project}/audits/{audit}", get(detail))
         .route("/projects/{project}/audits/{audit}/cancel", post(cancel))
 }
+
+/// Changes of an audit, page by page.
+const CHANGES: CsvFile = CsvFile {
+    name: "changes",
+    member: "changes",
+};
 
 /// A change of a figure since the audit before.
 pub(super) fn delta(change: Option<i64>) -> String {
@@ -119,15 +134,18 @@ struct AuditsView {
     exclude: String,
 }
 
+/// The list of the page.
+fn listing(visit: &Visit) -> ListAudits {
+    ListAudits {
+        project_id: visit.project_id(),
+        status: None,
+        limit: Some(LISTED),
+        cursor: visit.cursor(),
+    }
+}
+
 async fn show_list(visit: &Visit, wrong: Option<(StatusCode, String)>, sent: Sent) -> PageResult {
-    let listed = visit
-        .read(&ListAudits {
-            project_id: visit.project_id(),
-            status: None,
-            limit: Some(LISTED),
-            cursor: visit.parameter("cursor").map(str::to_owned),
-        })
-        .await?;
+    let listed = visit.read(&listing(visit)).await?;
     let schedules = visit
         .read(&ListSchedules {
             project_id: visit.project_id(),
@@ -147,7 +165,7 @@ async fn show_list(visit: &Visit, wrong: Option<(StatusCode, String)>, sent: Sen
             .map(|at| visit.time(&at)),
         may_start: visit.may(Scope::AuditsWrite),
         is_running,
-        paging: Paging::new(visit, listed.next_cursor.as_deref()),
+        paging: Paging::new(visit, listed.next_cursor.as_deref()).with_file(visit, "/audits.csv"),
         rows: listed
             .data
             .into_iter()
@@ -279,7 +297,7 @@ struct Links {
     every_issue: Option<String>,
     /// This audit with what it is compared with, and nothing else.
     compared: String,
-    next: Option<String>,
+    paging: Paging,
 }
 
 impl AuditView {
@@ -382,24 +400,26 @@ fn change_name(change: Change) -> &'static str {
     }
 }
 
+/// The comparison that the address asks for.
+fn comparison(visit: &Visit, audit: &str) -> DiffAudits {
+    DiffAudits {
+        project_id: visit.project_id(),
+        audit_id: audit.to_owned(),
+        against: visit.parameter("against").map(str::to_owned),
+        change: visit.parsed("change"),
+        issue_id: visit.parsed::<IssueId>("issue").map(|issue| issue.to_string()),
+        limit: Some(50),
+        cursor: visit.cursor(),
+    }
+}
+
 async fn compare(visit: &Visit, audit: &Audit) -> Result<Option<AuditDiff>, Failure> {
-    let against = visit.parameter("against").map(str::to_owned);
-    let has_earlier = against.is_some() || audit.previous_audit_id.is_some();
+    let asked = comparison(visit, &audit.id.to_string());
+    let has_earlier = asked.against.is_some() || audit.previous_audit_id.is_some();
     if !audit.status.has_results() || !has_earlier {
         return Ok(None);
     }
-    let compared = visit
-        .read(&DiffAudits {
-            project_id: visit.project_id(),
-            audit_id: audit.id.to_string(),
-            against,
-            change: visit.parsed("change"),
-            issue_id: visit.parsed::<IssueId>("issue").map(|issue| issue.to_string()),
-            limit: Some(50),
-            cursor: visit.parameter("cursor").map(str::to_owned),
-        })
-        .await;
-    match compared {
+    match visit.read(&asked).await {
         Ok(diff) => Ok(Some(diff)),
         // The findings of old audits are not kept, and an earlier one may have no results.
         Err(failure) if matches!(failure.0.code, Code::NotFound | Code::InvalidState) => Ok(None),
@@ -462,10 +482,8 @@ async fn detail(visit: Visit, Path((_, id)): Path<(String, String)>) -> PageResu
             compared: visit
                 .parsed::<AuditId>("against")
                 .map_or_else(|| "?".to_owned(), |against| format!("?against={against}&")),
-            next: diff
-                .as_ref()
-                .and_then(|diff| diff.next_cursor.as_deref())
-                .map(|cursor| visit.with_parameter("cursor", Some(cursor))),
+            paging: Paging::new(&visit, diff.as_ref().and_then(|diff| diff.next_cursor.as_deref()))
+                .with_file(&visit, &format!("/audits/{}/changes.csv", audit.id)),
             issues,
         },
         may_cancel: visit.may(Scope::AuditsWrite) && audit.status.is_active(),

@@ -151,6 +151,7 @@ async fn load(visit: &Visit) -> Result<(Vec<PostSummary>, bool), Failure> {
                     status,
                     keyword_id: None,
                     q: None,
+                    sort: None,
                     limit: Some(100),
                     cursor,
                 })

@@ -15,11 +15,12 @@ use searchwright_contract::{
 use searchwright_engine::Failure;
 
 use super::{
+    export::CsvFile,
     fields::Choice,
     frame::{ProjectFrame, Section},
     page::{self, Form},
     show,
-    visit::{self, PageResult, SentForm, Visit},
+    visit::{self, PageResult, Paging, SentForm, Visit},
 };
 use crate::app::App;
 
@@ -27,6 +28,10 @@ use crate::app::App;
 pub(super) fn routes() -> Router<Arc<App>> {
     Router::new()
         .route("/projects/{project}/integrations", get(list))
+        .route(
+            "/projects/{project}/integrations.csv",
+            CsvFile::of_list("integrations").route(listing),
+        )
         .route(
             "/projects/{project}/integrations/{provider}",
             get(detail).post(change),
@@ -105,17 +110,19 @@ struct IntegrationsView {
     connected: Vec<PlaceRow>,
     others: Vec<PlaceRow>,
     may_connect: bool,
+    paging: Paging,
+}
+
+fn listing(visit: &Visit) -> ListIntegrations {
+    ListIntegrations {
+        project_id: visit.project_id(),
+        limit: Some(100),
+        cursor: None,
+    }
 }
 
 async fn all(visit: &Visit) -> Result<Vec<Integration>, Failure> {
-    let listed = visit
-        .read(&ListIntegrations {
-            project_id: visit.project_id(),
-            limit: Some(100),
-            cursor: None,
-        })
-        .await?;
-    Ok(listed.data)
+    Ok(visit.read(&listing(visit)).await?.data)
 }
 
 async fn list(visit: Visit) -> PageResult {
@@ -144,6 +151,7 @@ async fn list(visit: Visit) -> PageResult {
         connected,
         others,
         may_connect: visit.may(Scope::IntegrationsWrite),
+        paging: Paging::of_whole(&visit, "/integrations.csv"),
     };
     Ok(page::respond(StatusCode::OK, &view, Form::OwnWithScript))
 }

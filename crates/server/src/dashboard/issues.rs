@@ -15,7 +15,8 @@ use searchwright_contract::{
     Instant, Scope,
     evidence::in_words,
     issues::{
-        GetIssue, Issue, IssueStatus, ListIssues, ListOccurrences, Occurrence, OccurrenceState, Severity,
+        GetIssue, Issue, IssueSort, IssueStatus, ListIssues, ListOccurrences, Occurrence, OccurrenceState,
+        Severity,
     },
     occurrences::{IgnoreOccurrences, MarkDone, Marking, Pair, UndoDone, UnignoreOccurrences},
     rechecks::{GetRecheck, Recheck, RecheckStatus, StartRecheck},
@@ -24,10 +25,11 @@ use searchwright_engine::{Failure, failure};
 
 use super::{
     chart,
+    export::CsvFile,
     frame::{ProjectFrame, Section},
     page::{self, Form},
     show,
-    visit::{self, FilterLink, PageResult, Paging, SentForm, Visit},
+    visit::{self, FilterLink, PageResult, Paging, SentForm, SortColumn, Sorting, Visit},
 };
 use crate::app::App;
 
@@ -38,6 +40,14 @@ const MAX_EVIDENCE: usize = 240;
 pub(super) fn routes() -> Router<Arc<App>> {
     Router::new()
         .route("/projects/{project}/issues", get(list))
+        .route(
+            "/projects/{project}/issues.csv",
+            CsvFile::of_list("issues").route(listing),
+        )
+        .route(
+            "/projects/{project}/issues/{issue}/occurrences.csv",
+            CsvFile::of_list("occurrences").route_of(occurrences),
+        )
         .route("/projects/{project}/issues/{issue}", get(detail).post(mark))
         .route("/projects/{project}/rechecks", post(recheck_all))
 }
@@ -83,23 +93,41 @@ struct IssuesView {
     audits: String,
     /// Whether something is marked as done, which a recheck would prove.
     has_claims: bool,
+    /// By pages, impact and time of the first finding.
+    sorts: [SortColumn; 3],
     paging: Paging,
 }
 
+/// The list with the filters of the address.
+fn listing(visit: &Visit) -> ListIssues {
+    ListIssues {
+        project_id: visit.project_id(),
+        status: Some(visit.parsed("status").unwrap_or(IssueStatus::Active)),
+        severity: visit.parsed("severity"),
+        category: visit
+            .parameter("category")
+            .map(|category| category.chars().take(40).collect()),
+        sort: visit.parsed("sort"),
+        limit: Some(50),
+        cursor: visit.cursor(),
+    }
+}
+
+/// The occurrences of an issue with the filters of the address.
+fn occurrences(visit: &Visit, issue: &str) -> ListOccurrences {
+    ListOccurrences {
+        project_id: visit.project_id(),
+        issue_id: issue.to_owned(),
+        state: visit.parsed("state"),
+        limit: Some(50),
+        cursor: visit.cursor(),
+    }
+}
+
 async fn list(visit: Visit) -> PageResult {
-    let status = visit.parsed("status").unwrap_or(IssueStatus::Active);
-    let listed = visit
-        .read(&ListIssues {
-            project_id: visit.project_id(),
-            status: Some(status),
-            severity: visit.parsed("severity"),
-            category: visit
-                .parameter("category")
-                .map(|category| category.chars().take(40).collect()),
-            limit: Some(50),
-            cursor: visit.parameter("cursor").map(str::to_owned),
-        })
-        .await?;
+    let asked = listing(&visit);
+    let listed = visit.read(&asked).await?;
+    let sorting = Sorting::new(&visit, "sort", "impact", asked.sort.map(IssueSort::as_str));
     let current = visit
         .find(&searchwright_contract::audits::GetCurrentAudit {
             project_id: visit.project_id(),
@@ -143,7 +171,12 @@ async fn list(visit: Visit) -> PageResult {
             .and_then(|audit| audit.finished_at)
             .map(|at| visit.time(&at)),
         audits: visit.address("/audits"),
-        paging: Paging::new(&visit, listed.next_cursor.as_deref()),
+        sorts: [
+            sorting.by_number("pages", "Pages", "descending"),
+            sorting.by_number("impact", "Impact", "descending"),
+            sorting.by("newest", "First seen", "descending"),
+        ],
+        paging: Paging::new(&visit, listed.next_cursor.as_deref()).with_file(&visit, "/issues.csv"),
         has_claims: visit.may(Scope::AuditsWrite) && has_any(OccurrenceState::Done),
         rows: listed
             .data
@@ -301,16 +334,9 @@ async fn show_issue(
             issue_id: id.clone(),
         })
         .await?;
-    let state = visit.parsed("state");
-    let listed = visit
-        .read(&ListOccurrences {
-            project_id: visit.project_id(),
-            issue_id: id.clone(),
-            state,
-            limit: Some(50),
-            cursor: visit.parameter("cursor").map(str::to_owned),
-        })
-        .await?;
+    let asked = occurrences(visit, &id);
+    let listed = visit.read(&asked).await?;
+    let state = asked.state;
     let recheck = match visit.parameter("recheck") {
         Some(id) => {
             visit
@@ -342,7 +368,8 @@ async fn show_issue(
         may_change: visit.may(Scope::AuditsWrite),
         recheck,
         ticket: ticket(&issue, &rows),
-        paging: Paging::new(visit, listed.next_cursor.as_deref()),
+        paging: Paging::new(visit, listed.next_cursor.as_deref())
+            .with_file(visit, &format!("/issues/{id}/occurrences.csv")),
         row: IssueRow::new(visit, issue.clone()),
         issue,
         rows,

@@ -82,6 +82,9 @@ impl PageFollower {
             if self.looks > LOOKS || self.visit.app().stopping.load(Ordering::Acquire) {
                 return None;
             }
+            if !self.visit.guest().is_signed_in().await {
+                return None;
+            }
             let seen = self.look().await.ok()?;
             let is_first = self.told.is_none();
             if self.told.as_ref() != Some(&seen) {

@@ -12,6 +12,7 @@ mod connect;
 #[cfg(debug_assertions)]
 mod design;
 mod device;
+mod export;
 mod fields;
 mod flash;
 mod frame;

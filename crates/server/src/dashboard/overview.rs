@@ -19,6 +19,7 @@ use searchwright_contract::{
 use super::{
     audits::health_chart,
     chart::LineChart,
+    export::CsvFile,
     frame::{ProjectFrame, Section},
     page::{self, Form},
     show,
@@ -32,6 +33,10 @@ pub(super) fn routes() -> Router<Arc<App>> {
     Router::new()
         .route("/projects/{project}", get(overview))
         .route("/projects/{project}/activity", get(activity))
+        .route(
+            "/projects/{project}/activity.csv",
+            CsvFile::of_list("activity").route(log),
+        )
 }
 
 /// Something that waits for a person, with where to decide.
@@ -174,6 +179,7 @@ async fn needs(visit: &Visit, audits: &[Audit]) -> Result<Vec<Need>, searchwrigh
             status: Some(PostStatus::Failed),
             keyword_id: None,
             q: None,
+            sort: None,
             limit: Some(5),
             cursor: None,
         })
@@ -227,6 +233,7 @@ async fn overview(visit: Visit) -> PageResult {
             status: Some(IssueStatus::Active),
             severity: None,
             category: None,
+            sort: None,
             limit: Some(5),
             cursor: None,
         })
@@ -316,14 +323,16 @@ struct ActivityView {
     paging: Paging,
 }
 
+fn log(visit: &Visit) -> ListActivity {
+    ListActivity {
+        project_id: visit.project_id(),
+        limit: Some(50),
+        cursor: visit.cursor(),
+    }
+}
+
 async fn activity(visit: Visit) -> PageResult {
-    let listed = visit
-        .read(&ListActivity {
-            project_id: visit.project_id(),
-            limit: Some(50),
-            cursor: visit.parameter("cursor").map(str::to_owned),
-        })
-        .await?;
+    let listed = visit.read(&log(&visit)).await?;
     let view = ActivityView {
         frame: visit.frame("Activity", Section::Activity),
         entries: listed
@@ -331,7 +340,7 @@ async fn activity(visit: Visit) -> PageResult {
             .iter()
             .map(|entry| LogEntry::new(&visit, entry))
             .collect(),
-        paging: Paging::new(&visit, listed.next_cursor.as_deref()),
+        paging: Paging::new(&visit, listed.next_cursor.as_deref()).with_file(&visit, "/activity.csv"),
     };
     Ok(page::respond(StatusCode::OK, &view, Form::OwnWithScript))
 }

@@ -7,14 +7,15 @@ use axum::{Router, extract::Path, routing::get};
 use http::StatusCode;
 use searchwright_contract::{
     evidence::in_words,
-    pages::{FoundBy, GetPage, ListPages, Page, PageDetail, PageFacts, PageIssue, PageLink},
+    pages::{FoundBy, GetPage, ListPages, Page, PageDetail, PageFacts, PageIssue, PageLink, PageSort},
 };
 
 use super::{
+    export::CsvFile,
     frame::{ProjectFrame, Section},
     page::{self, Form},
     show,
-    visit::{FilterLink, PageResult, Paging, Visit},
+    visit::{FilterLink, PageResult, Paging, SortColumn, Sorting, Visit},
 };
 use crate::app::App;
 
@@ -25,6 +26,10 @@ const MAX_SEARCH: usize = 200;
 pub(super) fn routes() -> Router<Arc<App>> {
     Router::new()
         .route("/projects/{project}/pages", get(list))
+        .route(
+            "/projects/{project}/pages.csv",
+            CsvFile::of_list("pages").route(listing),
+        )
         .route("/projects/{project}/pages/{page}", get(detail))
 }
 
@@ -68,26 +73,34 @@ struct PagesView {
     status: Option<String>,
     indexable: Option<String>,
     audits: String,
+    /// The parameter of the order, for the search.
+    sort: Option<&'static str>,
+    /// By URL, status, depth and links.
+    sorts: [SortColumn; 4],
     paging: Paging,
     is_filtered: bool,
 }
 
+/// The list with the filters of the address.
+fn listing(visit: &Visit) -> ListPages {
+    ListPages {
+        project_id: visit.project_id(),
+        status_code: visit.parsed("status").filter(|code| (100..600).contains(code)),
+        indexable: visit.parsed("indexable"),
+        q: visit
+            .parameter("q")
+            .map(|text| text.chars().take(MAX_SEARCH).collect()),
+        sort: visit.parsed("sort"),
+        limit: Some(50),
+        cursor: visit.cursor(),
+    }
+}
+
 async fn list(visit: Visit) -> PageResult {
-    let search = visit
-        .parameter("q")
-        .map(|text| text.chars().take(MAX_SEARCH).collect::<String>());
-    let status: Option<u16> = visit.parsed("status").filter(|code| (100..600).contains(code));
-    let indexable: Option<bool> = visit.parsed("indexable");
-    let listed = visit
-        .read(&ListPages {
-            project_id: visit.project_id(),
-            status_code: status,
-            indexable,
-            q: search.clone(),
-            limit: Some(50),
-            cursor: visit.parameter("cursor").map(str::to_owned),
-        })
-        .await?;
+    let asked = listing(&visit);
+    let listed = visit.read(&asked).await?;
+    let sorting = Sorting::new(&visit, "sort", "url", asked.sort.map(PageSort::as_str));
+    let (status, indexable, search) = (asked.status_code, asked.indexable, asked.q);
     let filter = |value, text| FilterLink::new(&visit, "indexable", value, text);
     let view = PagesView {
         frame: visit.frame("Pages", Section::Pages),
@@ -101,7 +114,14 @@ async fn list(visit: Visit) -> PageResult {
         status: status.map(|code| code.to_string()),
         indexable: indexable.map(|is| is.to_string()),
         audits: visit.address("/audits"),
-        paging: Paging::new(&visit, listed.next_cursor.as_deref()),
+        sort: asked.sort.map(PageSort::as_str),
+        sorts: [
+            sorting.by("url", "Page", "ascending"),
+            sorting.by("status", "Answer", "descending"),
+            sorting.by_number("depth", "Depth", "descending"),
+            sorting.by_number("inlinks", "Links in", "ascending"),
+        ],
+        paging: Paging::new(&visit, listed.next_cursor.as_deref()).with_file(&visit, "/pages.csv"),
         rows: listed
             .data
             .into_iter()

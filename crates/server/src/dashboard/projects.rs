@@ -13,13 +13,17 @@ use searchwright_contract::{
     projects::{ListProjects, ProjectRef},
     schedules::{ListSchedules, ScheduleKind},
 };
-use searchwright_engine::{Failure, autopilot::local_minute};
+use searchwright_engine::{
+    Failure,
+    autopilot::{local_day, local_minute},
+};
 
 use super::{
     chart,
+    export::CsvFile,
     page::{self, Form, Layout},
     show,
-    visit::{Guest, PageResult},
+    visit::{Guest, PageResult, Paging, SortColumn},
 };
 use crate::app::App;
 
@@ -28,7 +32,9 @@ const LISTED: u8 = 25;
 
 /// The page.
 pub(super) fn routes() -> Router<Arc<App>> {
-    Router::new().route("/projects", get(list))
+    Router::new()
+        .route("/projects", get(list))
+        .route("/projects.csv", get(file))
 }
 
 /// A project with how it is doing.
@@ -65,6 +71,7 @@ impl ProjectRow {
                 status: Some(PostStatus::Scheduled),
                 keyword_id: None,
                 q: None,
+                sort: None,
                 limit: Some(100),
                 cursor: None,
             })
@@ -123,24 +130,65 @@ impl ProjectRow {
     }
 }
 
+/// Order of the table, if all projects are on the page.
+fn sorted(rows: &mut [ProjectRow], mut named: &str) -> [SortColumn; 3] {
+    let health = |row: &ProjectRow| row.audit.as_ref().and_then(|audit| audit.health_score);
+    let errors = |row: &ProjectRow| {
+        let totals = row.audit.as_ref().and_then(|audit| audit.totals);
+        totals.map(|totals| (totals.errors, totals.warnings))
+    };
+    match named {
+        // What was not measured comes last.
+        "health" => rows.sort_by_key(|row| health(row).map_or(u16::MAX, u16::from)),
+        "errors" => rows.sort_by_key(|row| std::cmp::Reverse(errors(row))),
+        // The list is by name.
+        _ => named = "name",
+    }
+    let column = |word, text, order| SortColumn {
+        href: format!("/projects?sort={word}"),
+        text,
+        order: Some(order).filter(|_| named == word),
+        is_number: word != "name",
+    };
+    [
+        column("name", "Project", "ascending"),
+        column("health", "Health", "ascending"),
+        column("errors", "Errors", "descending"),
+    ]
+}
+
 #[derive(Template)]
 #[template(path = "projects.html")]
 struct ProjectsView {
     layout: Layout,
     user: String,
+    sorts: Option<[SortColumn; 3]>,
     rows: Vec<ProjectRow>,
-    next: Option<String>,
+    paging: Paging,
+}
+
+async fn file(guest: Guest) -> PageResult {
+    let now = guest.app.engine.clock.now();
+    let name = format!("projects-{}", local_day(now, "UTC"));
+    let asked = ListProjects {
+        limit: Some(LISTED),
+        cursor: None,
+    };
+    CsvFile::of_list("projects").answer(guest, &name, &asked).await
 }
 
 async fn list(guest: Guest, uri: http::Uri) -> PageResult {
     let query = uri.query().unwrap_or_default();
-    let cursor = url::form_urlencoded::parse(query.as_bytes())
-        .find(|(name, _)| name == "cursor")
-        .map(|(_, value)| value.into_owned());
+    let parameter = |name| {
+        url::form_urlencoded::parse(query.as_bytes())
+            .find(|(known, _)| known == name)
+            .map(|(_, value)| value.into_owned())
+    };
+    let cursor = parameter("cursor");
     let listed = guest
         .read(&ListProjects {
             limit: Some(LISTED),
-            cursor,
+            cursor: cursor.clone(),
         })
         .await?;
     let mut rows = Vec::with_capacity(listed.data.len());
@@ -152,16 +200,22 @@ async fn list(guest: Guest, uri: http::Uri) -> PageResult {
             Err(failure) => return Err(failure.into()),
         }
     }
+    let is_whole = cursor.is_none() && listed.next_cursor.is_none();
     let view = ProjectsView {
+        sorts: is_whole.then(|| sorted(&mut rows, &parameter("sort").unwrap_or_default())),
         layout: Layout::new("Projects"),
         user: guest.visitor.session.user_name.clone(),
         rows,
-        next: listed.next_cursor.map(|cursor| {
-            let query = url::form_urlencoded::Serializer::new(String::new())
-                .append_pair("cursor", &cursor)
-                .finish();
-            format!("/projects?{query}")
-        }),
+        paging: Paging {
+            first: cursor.map(|_| "/projects".to_owned()),
+            next: listed.next_cursor.map(|cursor| {
+                let query = url::form_urlencoded::Serializer::new(String::new())
+                    .append_pair("cursor", &cursor)
+                    .finish();
+                format!("/projects?{query}")
+            }),
+            file: Some("/projects.csv".to_owned()),
+        },
     };
     Ok(page::respond(StatusCode::OK, &view, Form::Own))
 }

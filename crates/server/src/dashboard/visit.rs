@@ -20,6 +20,8 @@ use searchwright_engine::{
     autopilot::{from_local, local_clock, local_day, local_minute},
     failure::defect,
 };
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 use uuid::Uuid;
 
 use super::{
@@ -107,6 +109,23 @@ impl Guest {
         self.call(operation, None, None).await
     }
 
+    /// Calls the operation of this name, which reads, and returns its answer as JSON.
+    pub async fn read_json(&self, operation: &str, arguments: Value) -> Result<Value, Failure> {
+        let terms = CallTerms::default();
+        call_json(&self.app, &self.credential, operation, arguments, terms).await
+    }
+
+    /// Whether the person is still signed in, by a look at the session: an answer may outlast it.
+    pub async fn is_signed_in(&self) -> bool {
+        let found = self.app.people.session(&self.visitor.token).await;
+        matches!(found, Ok(Some(_)))
+    }
+
+    /// The one for whom the memory of answers is held.
+    pub fn sender(&self) -> Sender {
+        Sender::Credential(self.credential.owner())
+    }
+
     async fn call<O: Operation>(
         &self,
         operation: &O,
@@ -135,9 +154,20 @@ pub(super) async fn call_as<O: Operation>(
     operation: &O,
     terms: CallTerms,
 ) -> Result<O::Answer, Failure> {
+    let arguments = serde_json::to_value(operation).map_err(|e| defect("page", e))?;
+    call_json(app, credential, O::META.name, arguments, terms).await
+}
+
+async fn call_json<A: DeserializeOwned>(
+    app: &Arc<App>,
+    credential: &Credential,
+    operation: &str,
+    arguments: Value,
+    terms: CallTerms,
+) -> Result<A, Failure> {
     let mut endpoints = app.engine.endpoints.iter();
     let endpoint = endpoints
-        .find(|endpoint| endpoint.meta.name == O::META.name)
+        .find(|endpoint| endpoint.meta.name == operation)
         .ok_or_else(|| defect("page", "the operation is not in the table"))?;
     // The page itself took a unit of the others.
     if endpoint.meta.effect.runs() {
@@ -147,7 +177,7 @@ pub(super) async fn call_as<O: Operation>(
     }
     let invocation = Invocation {
         credential: credential.clone(),
-        arguments: serde_json::to_value(operation).map_err(|e| defect("page", e))?,
+        arguments,
         if_match: terms.if_match,
         idempotency_key: terms.idempotency_key,
     };
@@ -206,6 +236,16 @@ impl Visit {
         &self.guest.app
     }
 
+    /// The person, wherever they are.
+    pub fn guest(&self) -> &Guest {
+        &self.guest
+    }
+
+    /// The person, who leaves the page.
+    pub fn into_guest(self) -> Guest {
+        self.guest
+    }
+
     /// The person.
     pub fn visitor(&self) -> &Visitor {
         &self.guest.visitor
@@ -234,6 +274,11 @@ impl Visit {
         self.parameter(name)?.parse().ok()
     }
 
+    /// Place in the list of the page.
+    pub fn cursor(&self) -> Option<String> {
+        self.parameter("cursor").map(str::to_owned)
+    }
+
     /// Returns the address of this page with one parameter changed or removed. The place in a list is given up.
     pub fn with_parameter(&self, name: &str, value: Option<&str>) -> String {
         self.with_parameters(&[(name, value)])
@@ -255,6 +300,13 @@ impl Visit {
     /// Returns the address of this page with its filters, without the message about what was done.
     pub fn here(&self) -> String {
         self.address_with(&self.query_without(&["done", "n"]).finish())
+    }
+
+    /// Returns the address of a file below the project, with the filters of this page.
+    pub fn file(&self, rest: &str) -> String {
+        let query = self.query_without(&["cursor", "done", "n", "view"]).finish();
+        let sign = if query.is_empty() { "" } else { "?" };
+        self.address(&format!("{rest}{sign}{query}"))
     }
 
     fn query_without(&self, dropped: &[&str]) -> url::form_urlencoded::Serializer<'static, String> {
@@ -326,8 +378,7 @@ impl Visit {
     /// Charges the memory of a long answer to the session, and not to the network address that others may share. One to a request
     /// that changed nothing may be refused.
     pub fn charge(&self, mut answer: Response<Body>, changed_nothing: bool) -> Response<Body> {
-        let sender = Sender::Credential(self.guest.credential.owner());
-        answer.extensions_mut().insert(sender);
+        answer.extensions_mut().insert(self.guest.sender());
         if changed_nothing {
             answer.extensions_mut().insert(ChangedNothing);
         }
@@ -610,13 +661,83 @@ impl FilterLink {
     }
 }
 
-/// Links to the first and the next page of a list.
+/// Order of a table, which the address names.
+pub(crate) struct Sorting<'v> {
+    visit: &'v Visit,
+    name: &'static str,
+    usual: &'static str,
+    current: &'static str,
+    place: &'static str,
+}
+
+impl<'v> Sorting<'v> {
+    /// Creates the order of a table by the parameter of the address; the usual one if the address names none.
+    pub const fn new(
+        visit: &'v Visit,
+        name: &'static str,
+        usual: &'static str,
+        named: Option<&'static str>,
+    ) -> Self {
+        let current = match named {
+            Some(named) => named,
+            None => usual,
+        };
+        Self {
+            visit,
+            name,
+            usual,
+            current,
+            place: "",
+        }
+    }
+
+    /// The table is not at the top of the page, but at this place.
+    #[must_use]
+    pub const fn at(self, place: &'static str) -> Self {
+        Self { place, ..self }
+    }
+
+    /// A column of texts or times by which the table is sorted.
+    pub fn by(&self, word: &'static str, text: &'static str, order: &'static str) -> SortColumn {
+        let value = Some(word).filter(|word| *word != self.usual);
+        SortColumn {
+            href: self.visit.with_parameter(self.name, value) + self.place,
+            text,
+            order: Some(order).filter(|_| self.current == word),
+            is_number: false,
+        }
+    }
+
+    /// A column of numbers by which the table is sorted.
+    pub fn by_number(&self, word: &'static str, text: &'static str, order: &'static str) -> SortColumn {
+        SortColumn {
+            is_number: true,
+            ..self.by(word, text, order)
+        }
+    }
+}
+
+/// Head of a column by which a table can be sorted.
+pub(crate) struct SortColumn {
+    /// Address of the table in its order.
+    pub href: String,
+    /// Text.
+    pub text: &'static str,
+    /// Direction, if the table is in its order.
+    pub order: Option<&'static str>,
+    /// Whether it has numbers.
+    pub is_number: bool,
+}
+
+/// Links to the first and the next page of a list, and to the whole of it as a file.
 #[derive(Debug, Default)]
 pub(crate) struct Paging {
     /// First page; `None` on it.
     pub first: Option<String>,
     /// Next page; `None` on the last.
     pub next: Option<String>,
+    /// File with all rows that pass the filters.
+    pub file: Option<String>,
 }
 
 impl Paging {
@@ -626,7 +747,25 @@ impl Paging {
         Self {
             first: first.map(|_| visit.with_parameter("cursor", None)),
             next: next_cursor.map(|cursor| visit.with_parameter("cursor", Some(cursor))),
+            file: None,
         }
+    }
+
+    /// Creates the link to the file of a list that is shown as a whole.
+    pub fn of_whole(visit: &Visit, rest: &str) -> Self {
+        Self::default().with_file(visit, rest)
+    }
+
+    /// Whether there is no link.
+    pub const fn is_empty(&self) -> bool {
+        self.first.is_none() && self.next.is_none() && self.file.is_none()
+    }
+
+    /// Adds the link to the file below the project.
+    #[must_use]
+    pub fn with_file(mut self, visit: &Visit, rest: &str) -> Self {
+        self.file = Some(visit.file(rest));
+        self
     }
 }
 

@@ -19,6 +19,7 @@ use searchwright_contract::{
 use searchwright_engine::Failure;
 
 use super::{
+    export::CsvFile,
     fields::Choice,
     frame::{ProjectFrame, Section},
     page::{self, Form},
@@ -31,6 +32,14 @@ use crate::app::App;
 pub(super) fn routes() -> Router<Arc<App>> {
     Router::new()
         .route("/projects/{project}/webhooks", get(list).post(create))
+        .route(
+            "/projects/{project}/webhooks.csv",
+            CsvFile::of_list("webhooks").route(listing),
+        )
+        .route(
+            "/projects/{project}/webhooks/{webhook}/deliveries.csv",
+            CsvFile::of_list("deliveries").route_of(deliveries),
+        )
         .route("/projects/{project}/webhooks/{webhook}", get(detail).post(change))
 }
 
@@ -87,6 +96,7 @@ fn event_name(event: Subscription) -> String {
 struct WebhooksView {
     frame: ProjectFrame,
     rows: Vec<HookRow>,
+    paging: Paging,
     may_change: bool,
     /// Secret of the webhook that was just made, with its page.
     made: Option<(String, String)>,
@@ -104,15 +114,27 @@ struct HookRemarks {
     event: String,
 }
 
+fn listing(visit: &Visit) -> ListWebhooks {
+    ListWebhooks {
+        project_id: visit.project_id(),
+        limit: Some(100),
+        cursor: None,
+    }
+}
+
+/// The deliveries of a webhook with the filters of the address.
+fn deliveries(visit: &Visit, webhook: &str) -> ListDeliveries {
+    ListDeliveries {
+        project_id: visit.project_id(),
+        webhook_id: webhook.to_owned(),
+        status: visit.parsed("status"),
+        limit: Some(25),
+        cursor: visit.cursor(),
+    }
+}
+
 async fn all(visit: &Visit) -> Result<Vec<Webhook>, Failure> {
-    let listed = visit
-        .read(&ListWebhooks {
-            project_id: visit.project_id(),
-            limit: Some(100),
-            cursor: None,
-        })
-        .await?;
-    Ok(listed.data)
+    Ok(visit.read(&listing(visit)).await?.data)
 }
 
 async fn show_list(visit: &Visit, remarks: HookRemarks) -> PageResult {
@@ -127,6 +149,7 @@ async fn show_list(visit: &Visit, remarks: HookRemarks) -> PageResult {
     let names = std::iter::once(("*", "All events")).chain(kinds.map(|kind| (kind.as_str(), kind.as_str())));
     let view = WebhooksView {
         frame: visit.frame("Webhooks", Section::Webhooks),
+        paging: Paging::of_whole(visit, "/webhooks.csv"),
         rows: rows.iter().map(|webhook| HookRow::new(visit, webhook)).collect(),
         may_change: visit.may(Scope::WebhooksWrite),
         made: remarks.made,
@@ -283,15 +306,7 @@ async fn show_one(visit: &Visit, id: &str, remarks: DeliveryRemarks) -> PageResu
     else {
         return Ok(visit::not_found());
     };
-    let listed = visit
-        .read(&ListDeliveries {
-            project_id: visit.project_id(),
-            webhook_id: id.to_owned(),
-            status: visit.parsed("status"),
-            limit: Some(25),
-            cursor: visit.parameter("cursor").map(str::to_owned),
-        })
-        .await?;
+    let listed = visit.read(&deliveries(visit, id)).await?;
     let mut filters = vec![FilterLink::new(visit, "status", None, "All")];
     for (status, text) in [
         (DeliveryStatus::Failed, "Failed"),
@@ -320,7 +335,8 @@ async fn show_one(visit: &Visit, id: &str, remarks: DeliveryRemarks) -> PageResu
             .iter()
             .map(|delivery| DeliveryRow::new(visit, delivery))
             .collect(),
-        paging: Paging::new(visit, listed.next_cursor.as_deref()),
+        paging: Paging::new(visit, listed.next_cursor.as_deref())
+            .with_file(visit, &format!("/webhooks/{id}/deliveries.csv")),
     };
     Ok(page::respond(status, &view, Form::OwnWithScript))
 }

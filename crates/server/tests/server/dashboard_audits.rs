@@ -22,6 +22,7 @@ on_both!(
     forms_that_start_work_have_its_limit,
     everything_that_is_marked_is_rechecked_at_once,
     progress_comes_as_it_happens,
+    progress_ends_with_the_session,
     counts_of_changes_lead_to_their_pages,
 );
 
@@ -423,6 +424,18 @@ async fn progress_comes_as_it_happens(database: &str) {
     assert_eq!(viewer.stream(foreign).await.status(), 404);
     let nobody = Browser::new(&bench).stream(&live).await;
     assert_eq!(nobody.status(), 303);
+}
+
+async fn progress_ends_with_the_session(database: &str) {
+    let (bench, _) = bench(database).await;
+    let viewer = signed_in(&bench, "viewer@example.com", Role::Viewer).await;
+    let mut stream = viewer.stream(&address(&bench, "/live")).await;
+    next_change(&mut stream).await;
+    let csrf = viewer.open("/account").await.field("csrf");
+    viewer.send("/logout", &[("csrf", &csrf)]).await;
+    bench.post("P/audits", json!({})).await;
+    // Nothing that happens after it is told: the stream is over.
+    assert_eq!(stream.chunk().await.unwrap(), None);
 }
 
 async fn counts_of_changes_lead_to_their_pages(database: &str) {

@@ -168,6 +168,12 @@ async fn a_link_shows_the_report_of_its_audit_to_anyone(database: &str) {
     assert_eq!(stranger.open(&format!("{link}?page=2")).await.status, 200);
     let list = ann.open(&address(&bench, "/settings/shares")).await;
     assert!(list.text.contains("1 time<"), "{}", list.text);
+    // A program that adds a slash to addresses leads there too, and a form that is sent there is told that on a page.
+    assert_eq!(stranger.open(&format!("{link}/")).await.status, 200);
+    let sent = stranger.send(&link, &[("a", "b")]).await;
+    assert_eq!(sent.status, 405);
+    assert_eq!(sent.headers["allow"], "GET, HEAD");
+    assert!(sent.text.contains("<h1>Only for reading</h1>"), "{}", sent.text);
 
     // The report stays that of its audit.
     bench.clock.advance(DAY);
@@ -306,10 +312,11 @@ async fn a_link_reads_its_report_and_is_no_credential(database: &str) {
         format!("?audit={other}&against={other}&issue_id={other}"),
         "?cursor=x&change=added&page=0".to_owned(),
         "?page=-1".to_owned(),
+        "/".to_owned(),
     ] {
         assert_eq!(stranger.open(&format!("{link}{odd}")).await.text, plain, "{odd}");
     }
-    for below in ["/", "/issues", &format!("/audits/{id}")] {
+    for below in ["/issues", &format!("/audits/{id}")] {
         assert_eq!(
             stranger.open(&format!("{link}{below}")).await.status,
             404,

@@ -58,6 +58,19 @@ impl Http2 {
 
     /// Sends a GET.
     pub async fn get(&mut self, stream: u32, path: &str, key: &str) -> bool {
+        let bearer = format!("Bearer {key}");
+        let authorization = (!key.is_empty()).then_some(([0x0f, 0x08], bearer.as_str()));
+        self.ask(stream, path, authorization).await
+    }
+
+    /// Sends the GET of a browser that is signed in.
+    pub async fn get_as(&mut self, stream: u32, path: &str, session: &str) -> bool {
+        let cookie = format!("__Host-session={session}");
+        self.ask(stream, path, Some(([0x0f, 0x11], &cookie))).await
+    }
+
+    /// Sends a GET with a header whose name is in the static table.
+    async fn ask(&mut self, stream: u32, path: &str, header: Option<([u8; 2], &str)>) -> bool {
         // `:method: GET` and `:scheme: http` of the static table, then literals (RFC 7541)
         let mut block = vec![0x82, 0x86];
         let mut literal = |index: &[u8], value: &str| {
@@ -72,8 +85,8 @@ impl Http2 {
         };
         literal(&[0x04], path);
         literal(&[0x01], "localhost");
-        if !key.is_empty() {
-            literal(&[0x0f, 0x08], &format!("Bearer {key}"));
+        if let Some((name, value)) = header {
+            literal(&name, value);
         }
         self.frame(HEADERS, ALL, stream, &block).await
     }

@@ -38,6 +38,7 @@ mod connections;
 mod cursors;
 mod dashboard_audits;
 mod dashboard_brand;
+mod dashboard_export;
 mod dashboard_keywords;
 mod dashboard_places;
 mod dashboard_posts;

@@ -678,6 +678,9 @@ CREATE TABLE pages (
 -- Nearly all pages have status 200, so most entries are written in the order of ids, as the pages are.
 -- Pages that are indexable, or are not, are found in the index too: it is a small part of the table.
 CREATE INDEX pages_by_status_code ON pages (project_id, status_code, id, indexable);
+-- Other orders of the list. Most entries have one of few values, and are written in the order of ids too.
+CREATE INDEX pages_by_depth ON pages (project_id, depth, id);
+CREATE INDEX pages_by_inlinks ON pages (project_id, inlinks, id);
 
 -- Pages in the order of their URLs, for lists. A table and not an index of `pages`: pages are written in
 -- the order of ids, so an index would be changed at a random place for each of them. This table is
@@ -938,6 +941,7 @@ CREATE TABLE posts (
   job_id BLOB,
   scheduled_at TEXT,
   published_at TEXT,
+  dated_at TEXT, -- published_at, or else scheduled_at: by which lists are sorted
   published_url TEXT,
   archived_at TEXT,
   version INTEGER NOT NULL,
@@ -948,6 +952,10 @@ CREATE TABLE posts (
 CREATE UNIQUE INDEX posts_by_slug ON posts (project_id, slug);
 CREATE INDEX posts_by_status ON posts (project_id, status, id);
 CREATE INDEX posts_by_keyword ON posts (project_id, keyword_id, id);
+-- Other orders of the list, with the columns of its filters: rows are long.
+CREATE INDEX posts_by_title ON posts (project_id, title_key, id, status, keyword_id);
+CREATE INDEX posts_by_score ON posts (project_id, seo_score, id, status, keyword_id, title_key);
+CREATE INDEX posts_by_date ON posts (project_id, dated_at, id, status, keyword_id, title_key);
 CREATE INDEX posts_by_replaced ON posts (project_id, replaces_id) WHERE replaces_id IS NOT NULL;
 CREATE INDEX posts_scheduled ON posts (scheduled_at) WHERE status = 'scheduled';
 

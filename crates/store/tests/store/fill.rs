@@ -24,6 +24,7 @@ const TABLES: &[Table] = &[
     ("oauth_access_tokens", 5_000, &[]),
     ("rate_limits", 5_000, &[]),
     ("idempotency", 5_000, &[]),
+    ("share_links", 5_000, &[]),
     ("activity", 40_000, &[]),
     (
         "jobs",
@@ -89,6 +90,7 @@ const TABLES: &[Table] = &[
                 "CASE n % 100 WHEN 0 THEN 'scheduled' WHEN 2 THEN 'queued' ELSE 'published' END",
             ),
             ("scheduled_at", "CASE n % 100 WHEN 0 THEN TIME END"),
+            ("seo_score", "CASE WHEN n % 3 > 0 THEN n % 101 END"),
             ("keyword_id", "[n]"),
             ("job_id", "[n]"),
         ],

@@ -5,7 +5,7 @@ use searchwright_contract::{
     issues::{OccurrenceState, Severity},
 };
 use searchwright_store::{
-    issues::{self, EvidenceCutoff, IssueQuery, IssueRow, IssueSummary},
+    issues::{self, EvidenceCutoff, IssueOrder, IssueQuery, IssueRow, IssueSummary},
     occurrences, pages,
 };
 
@@ -95,6 +95,36 @@ async fn issues_are_listed_by_impact(place: &Place) {
         .await,
         [a, b]
     );
+    for by_time in [false, true] {
+        let (mut walked, mut last): (Vec<IssueRow>, Option<IssueRow>) = (Vec::new(), None);
+        loop {
+            let query = IssueQuery {
+                limit: 1,
+                ..IssueQuery::default()
+            };
+            let after = last.as_ref();
+            let order = if by_time {
+                IssueOrder::FirstSeen(after.map(|row| (row.first_seen_at, row.id)))
+            } else {
+                IssueOrder::Affected(after.map(|row| (row.active, row.id)))
+            };
+            last = issues::list_by(&mut store.read().await, scope, query, order)
+                .await
+                .unwrap()
+                .pop();
+            let Some(row) = &last else { break };
+            walked.push(row.clone());
+        }
+        let mut expected = walked.clone();
+        expected.sort_by_key(|row| {
+            std::cmp::Reverse((if by_time { 0 } else { row.active }, row.first_seen_at, row.id))
+        });
+        if !by_time {
+            expected.sort_by_key(|row| std::cmp::Reverse((row.active, row.id)));
+        }
+        assert_eq!(walked, expected);
+        assert_eq!(walked.len(), 4);
+    }
     let mut walked = Vec::new();
     let mut after = None;
     while let Some(row) = issues::list(

@@ -5,7 +5,7 @@ use searchwright_store::{
     Error,
     access::ProjectScope,
     page_names,
-    pages::{self, PageQuery, PageRow},
+    pages::{self, PageNumber, PageQuery, PageRow},
 };
 
 use crate::{
@@ -21,6 +21,7 @@ on_both!(
     pages_are_found_by_name,
     list_is_in_byte_order,
     changed_url_is_listed_once,
+    every_order_walks_each_page_once,
 );
 
 /// Records pages of an audit, and inserts them into the list.
@@ -335,5 +336,104 @@ async fn a_filter_lists_its_pages_few_or_many(place: &Place) {
             found.extend(page.into_iter().map(|page| page.url));
         }
         assert_eq!(found, expected, "{wanted:?}");
+    }
+}
+
+async fn every_order_walks_each_page_once(place: &Place) {
+    let store = place.store().await;
+    let (scope, foreign) = (store.project().await, store.project().await);
+    let all: Vec<PageRow> = (0..1_300_u16)
+        .map(|n| {
+            let url = format!(
+                "https://example.com/{}/{n:04}",
+                if n % 400 == 1 { "rare" } else { "page" }
+            );
+            let status = match n % 100 {
+                3 => Some(500),
+                4 => None,
+                _ => Some(200),
+            };
+            let mut row = seen(id(), &url, status);
+            row.page.depth = (n % 7 != 0).then_some(n % 5);
+            row.page.inlinks = u32::from(n % 11);
+            row.page.indexable = n % 3 != 0;
+            row
+        })
+        .collect();
+    record(&store, scope, all.clone()).await;
+    record(
+        &store,
+        foreign,
+        vec![seen(id(), "https://example.com/foreign", Some(503))],
+    )
+    .await;
+    // Fetched by an audit that has no results: it is in no list.
+    let hidden = seen(id(), "https://example.com/page/hidden", Some(599));
+    commit!(store.db, |tx| pages::upsert(tx, scope, id(), vec![hidden]).await).unwrap();
+    let value = |number: PageNumber, page: &Page| match number {
+        PageNumber::StatusCode => page.status_code.map_or(-1, i64::from),
+        PageNumber::Depth => page.depth.map_or(-1, i64::from),
+        PageNumber::Inlinks => i64::from(page.inlinks),
+    };
+    let none = PageQuery::default();
+    let filters = [
+        none.clone(),
+        PageQuery {
+            status_code: Some(200),
+            ..none.clone()
+        },
+        PageQuery {
+            status_code: Some(500),
+            ..none.clone()
+        },
+        PageQuery {
+            indexable: Some(true),
+            ..none.clone()
+        },
+        PageQuery {
+            contains: Some("/rare/".to_owned()),
+            ..none.clone()
+        },
+        PageQuery {
+            contains: Some("/page/".to_owned()),
+            indexable: Some(true),
+            ..none.clone()
+        },
+    ];
+    for number in [PageNumber::StatusCode, PageNumber::Depth, PageNumber::Inlinks] {
+        for filter in &filters {
+            let passes = |page: &Page| {
+                filter
+                    .status_code
+                    .is_none_or(|code| page.status_code == Some(code))
+                    && filter.indexable.is_none_or(|is| page.indexable == is)
+                    && filter
+                        .contains
+                        .as_ref()
+                        .is_none_or(|text| page.url.contains(text))
+            };
+            let mut expected: Vec<(i64, PageId)> = all
+                .iter()
+                .filter(|row| passes(&row.page))
+                .map(|row| (value(number, &row.page), row.id))
+                .collect();
+            expected.sort_unstable();
+            if number != PageNumber::Inlinks {
+                expected.reverse();
+            }
+            let (mut walked, mut after) = (Vec::new(), None);
+            loop {
+                let query = PageQuery {
+                    limit: 97,
+                    ..filter.clone()
+                };
+                let rows = pages::list_by_number(&mut store.read().await, scope, &query, number, after).await;
+                let rows = rows.unwrap();
+                let Some(last) = rows.last() else { break };
+                after = Some((value(number, last), last.id));
+                walked.extend(rows.iter().map(|page| (value(number, page), page.id)));
+            }
+            assert_eq!(walked, expected, "{number:?} {filter:?}");
+        }
     }
 }

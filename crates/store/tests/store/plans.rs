@@ -17,8 +17,8 @@ use searchwright_store::{
     jobs::{self, Lane, LeaseTime},
     keywords::{self, KeywordFacts, KeywordQuery, ListPart, NewKeyword},
     oauth_tokens, occurrences,
-    pages::{self, PageQuery},
-    posts::{self, PostQuery},
+    pages::{self, PageNumber, PageQuery},
+    posts::{self, PostOrder, PostQuery},
     publications,
     rate_limits::{self, UnitOrder},
     schedules, sessions, shares, sql, visits,
@@ -275,6 +275,16 @@ async fn record(store: &Store, scope: ProjectScope, recorder: &Recorder) -> Vec<
         "pages" [] |tx| pages::list(&mut tx, scope, pages_of(None, None));
         "pages of a status" ["ORDER BY" "Sort"] |tx| pages::list(&mut tx, scope, pages_of(Some(500), None));
         "pages that are not indexable" ["Seq Scan on pages" "pages_by_status_code" "ORDER BY" "Sort"] |tx| pages::list(&mut tx, scope, pages_of(None, Some(false)));
+        "pages by status" [] |tx| pages::list_by_number(&mut tx, scope, &pages_of(None, None), PageNumber::StatusCode, None);
+        "pages by depth" [] |tx| pages::list_by_number(&mut tx, scope, &pages_of(None, None), PageNumber::Depth, None);
+        "pages without a depth" [] |tx| pages::list_by_number(&mut tx, scope, &pages_of(None, None), PageNumber::Depth, Some((-1, id())));
+        "pages by links" [] |tx| pages::list_by_number(&mut tx, scope, &pages_of(None, None), PageNumber::Inlinks, None);
+        "pages by links that pass a filter" ["ORDER BY" "Sort"] |tx| pages::list_by_number(&mut tx, scope, &pages_of(Some(200), None), PageNumber::Inlinks, None);
+        "few pages by depth" ["ORDER BY" "Sort"] |tx| pages::list_by_number(&mut tx, scope, &pages_of(Some(500), None), PageNumber::Depth, None);
+        "posts by title" ["l_1" "SEARCH l" "ORDER BY USE TEMP"] |tx| posts::list_by(&mut tx, scope, &posts_of(None, None), PostOrder::Title(None));
+        "posts by score" ["l_1" "SEARCH l" "ORDER BY USE TEMP"] |tx| posts::list_by(&mut tx, scope, &posts_of(None, None), PostOrder::Score(None));
+        "posts by date" ["l_1" "SEARCH l" "ORDER BY USE TEMP"] |tx| posts::list_by(&mut tx, scope, &posts_of(None, None), PostOrder::Date(None));
+        "few posts by date" ["l_1" "SEARCH l" "ORDER BY" "Sort"] |tx| posts::list_by(&mut tx, scope, &posts_of(Some(PostStatus::Failed), None), PostOrder::Date(None));
         "issues" ["issues" "ORDER BY" "Sort"] |tx| issues::list(&mut tx, scope, issues);
         "occurrences" [] |tx| occurrences::list(&mut tx, scope, id(), None, None, 25);
         "occurrences of a page" ["issues" "SEARCH i "] |tx| occurrences::list_of_page(&mut tx, scope, id());

@@ -12,7 +12,7 @@ use searchwright_store::{
     Error,
     access::ProjectScope,
     keywords,
-    posts::{self, MAX_REVISIONS, PostQuery, PostRecord},
+    posts::{self, MAX_REVISIONS, PostOrder, PostQuery, PostRecord},
 };
 use serde_json::json;
 
@@ -30,6 +30,7 @@ on_both!(
     deleted_keyword_reads_as_none,
     the_last_fifty_texts_are_kept,
     near_duplicates_are_found,
+    every_order_walks_each_post_once,
 );
 
 fn new(slug: &str) -> PostRecord {
@@ -382,4 +383,96 @@ async fn near_duplicates_are_found(place: &Place) {
     assert!(alike(foreign, &away, &[5]).await.is_empty());
     mark(&b, &[]).await;
     assert!(alike(scope, &a, &[5]).await.is_empty());
+}
+
+async fn every_order_walks_each_post_once(place: &Place) {
+    let store = place.store().await;
+    let (scope, foreign) = (store.project().await, store.project().await);
+    let desk = keyword(&store, scope, "desk", None, None).await;
+    let mut all = Vec::new();
+    for at in 0..23_u8 {
+        let mut record = new(&format!("p-{at}"));
+        let summary = &mut record.post.summary;
+        record.title_key = format!("title {}", (b'a' + at % 4) as char);
+        summary.seo_score = (at % 3 != 0).then_some(at % 5);
+        summary.scheduled_at = (at % 4 > 1).then(|| later(i64::from(at % 6)));
+        summary.published_at = (at % 4 == 3).then(|| later(i64::from(at % 2)));
+        if at % 2 == 0 {
+            summary.status = PostStatus::Review;
+            summary.keyword_id = Some(desk);
+        }
+        let dates = (summary.scheduled_at, summary.published_at);
+        let mut stored = add(&store, scope, record).await;
+        let summary = &mut stored.post.summary;
+        (summary.scheduled_at, summary.published_at) = dates;
+        let changed = stored.clone();
+        all.push(commit!(store.db, |tx| posts::update(tx, scope, &changed, now()).await).unwrap());
+    }
+    add(&store, foreign, new("foreign")).await;
+    let none = PostQuery {
+        limit: 4,
+        ..PostQuery::default()
+    };
+    let filters = [
+        none.clone(),
+        PostQuery {
+            status: Some(PostStatus::Review),
+            ..none.clone()
+        },
+        PostQuery {
+            keyword: Some(desk),
+            ..none.clone()
+        },
+        PostQuery {
+            contains: Some("title b".to_owned()),
+            ..none
+        },
+    ];
+    let date = |row: &PostSummary| row.published_at.or(row.scheduled_at);
+    let score = |row: &PostSummary| row.seo_score.map(i64::from);
+    let title = |row: &PostSummary| {
+        let stored = all.iter().find(|stored| stored.post.summary.id == row.id);
+        stored.unwrap().title_key.clone()
+    };
+    for filter in &filters {
+        let passing = all.iter().filter(|record| {
+            let summary = &record.post.summary;
+            filter.status.is_none_or(|status| summary.status == status)
+                && filter
+                    .keyword
+                    .is_none_or(|keyword| summary.keyword_id == Some(keyword))
+                && filter
+                    .contains
+                    .as_ref()
+                    .is_none_or(|text| record.title_key.contains(text))
+        });
+        let passing: Vec<&PostSummary> = passing.map(|record| &record.post.summary).collect();
+        for order in ["title", "score", "date"] {
+            let mut expected = passing.clone();
+            match order {
+                "title" => expected.sort_by_key(|row| (title(row), row.id)),
+                "score" => expected.sort_by_key(|row| std::cmp::Reverse((score(row), row.id))),
+                _ => expected.sort_by_key(|row| std::cmp::Reverse((date(row), row.id))),
+            }
+            let (mut walked, mut last): (Vec<PostId>, Option<PostSummary>) = (Vec::new(), None);
+            loop {
+                let last_of = last.as_ref();
+                let by = match order {
+                    "title" => PostOrder::Title(last_of.map(|row| (title(row), row.id))),
+                    "score" => PostOrder::Score(last_of.map(|row| (score(row), row.id))),
+                    _ => PostOrder::Date(last_of.map(|row| (date(row), row.id))),
+                };
+                let rows = posts::list_by(&mut store.read().await, scope, filter, by)
+                    .await
+                    .unwrap();
+                walked.extend(rows.iter().map(|row| row.id));
+                last = rows.into_iter().last();
+                if last.is_none() {
+                    break;
+                }
+            }
+            let expected: Vec<PostId> = expected.into_iter().map(|row| row.id).collect();
+            assert_eq!(walked, expected, "{order} {filter:?}");
+        }
+    }
 }

@@ -26,7 +26,11 @@ use crate::app::App;
 
 /// The pages.
 pub(super) fn routes() -> Router<Arc<App>> {
-    Router::new().route("/projects/{project}/brand", get(show_brand).post(change))
+    let routes = Router::new().route("/projects/{project}/brand", get(show_brand).post(change));
+    BrandResource::ALL.iter().fold(routes, |routes, resource| {
+        let path = format!("/projects/{{project}}/brand/{}.csv", resource.word());
+        routes.route(&path, resource.file())
+    })
 }
 
 /// A form that was refused.
@@ -288,7 +292,8 @@ async fn show_items(
         rows,
         resource,
         may_write: visit.may(Scope::BrandWrite),
-        paging: Paging::new(visit, listed.next_cursor.as_deref()),
+        paging: Paging::new(visit, listed.next_cursor.as_deref())
+            .with_file(visit, &format!("/brand/{}.csv", resource.word())),
         wrong: refused.map(|refused| refused.text.clone()),
     };
     Ok(page::respond(status_of(refused), &view, Form::OwnWithScript))

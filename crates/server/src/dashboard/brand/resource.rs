@@ -1,5 +1,8 @@
 //! Brand data by resource: how each is listed, added, changed and deleted, and the fields of its form.
 
+use std::sync::Arc;
+
+use axum::routing::MethodRouter;
 use searchwright_contract::{
     List,
     brand::{GetBrand, Item, UpdateBrand},
@@ -12,7 +15,13 @@ use searchwright_engine::{Failure, failure};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-use crate::dashboard::visit::{SentForm, Visit};
+use crate::{
+    app::App,
+    dashboard::{
+        export::CsvFile,
+        visit::{SentForm, Visit},
+    },
+};
 
 /// Form in which a field is typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -316,6 +325,26 @@ impl BrandResource {
             Self::Competitors => "competitorId",
             Self::Faqs => "faqId",
             Self::Ctas => "ctaId",
+        }
+    }
+
+    /// Answers with the file of the items.
+    pub fn file(self) -> MethodRouter<Arc<App>> {
+        let file = CsvFile::of_list(self.word());
+        macro_rules! list {
+            ($list:ident) => {
+                file.route(|visit| $list {
+                    project_id: visit.project_id(),
+                    limit: Some(100),
+                    cursor: None,
+                })
+            };
+        }
+        match self {
+            Self::Products => list!(ListProducts),
+            Self::Competitors => list!(ListCompetitors),
+            Self::Faqs => list!(ListFaqs),
+            Self::Ctas => list!(ListCtas),
         }
     }
 

@@ -19,11 +19,12 @@ use searchwright_engine::{Failure, failure::fault};
 
 use self::row::KeywordRow;
 use super::{
+    export::CsvFile,
     frame::{ProjectFrame, Section},
     page::{self, Form},
     rows::RowChanges,
     show,
-    visit::{self, FilterLink, PageResult, Paging, SentForm, TickedRow, Visit},
+    visit::{self, FilterLink, PageResult, Paging, SentForm, SortColumn, Sorting, TickedRow, Visit},
 };
 use crate::app::App;
 
@@ -36,6 +37,10 @@ const ROWS: u8 = 50;
 pub(super) fn routes() -> Router<Arc<App>> {
     Router::new()
         .route("/projects/{project}/keywords", get(list).post(submit))
+        .route(
+            "/projects/{project}/keywords.csv",
+            CsvFile::of_list("keywords").route(listing),
+        )
         .route(
             "/projects/{project}/keywords/import",
             get(import::show).post(import::submit),
@@ -58,23 +63,6 @@ pub(super) fn status_mark(status: KeywordStatus) -> (&'static str, &'static str)
     }
 }
 
-/// Column by which the table can be sorted.
-struct SortColumn {
-    href: String,
-    is_current: bool,
-}
-
-impl SortColumn {
-    fn new(visit: &Visit, sort: KeywordSort) -> Self {
-        let in_force = visit.parsed("sort").unwrap_or(KeywordSort::Created);
-        let value = Some(sort.as_str()).filter(|_| sort != KeywordSort::Created);
-        Self {
-            href: visit.with_parameter("sort", value),
-            is_current: in_force == sort,
-        }
-    }
-}
-
 /// Fields of the form that adds a keyword, as they were typed.
 #[derive(Default)]
 struct TypedKeyword {
@@ -94,10 +82,8 @@ struct KeywordsView {
     kept: Vec<(&'static str, String)>,
     search: String,
     whole_list: Option<String>,
-    created: SortColumn,
-    score: SortColumn,
-    volume: SortColumn,
-    difficulty: SortColumn,
+    /// By time of addition, volume, difficulty and score.
+    sorts: [SortColumn; 4],
     is_filtered: bool,
     may_change: bool,
     may_write: bool,
@@ -130,25 +116,30 @@ fn filters<'a, W>(
     links
 }
 
+/// The list with the filters of the address.
+fn listing(visit: &Visit) -> ListKeywords {
+    let cluster: Option<uuid::Uuid> = visit.parsed("cluster");
+    ListKeywords {
+        project_id: visit.project_id(),
+        status: visit.parsed("status"),
+        intent: visit.parsed("intent"),
+        cluster_id: cluster.map(|id| id.to_string()),
+        q: search_of(visit),
+        sort: visit.parsed("sort"),
+        limit: Some(ROWS),
+        cursor: visit.cursor(),
+    }
+}
+
 async fn show_list(
     visit: &Visit,
     wrong: Option<(StatusCode, String)>,
     typed: Option<TypedKeyword>,
 ) -> PageResult {
-    let search = search_of(visit);
-    let cluster: Option<uuid::Uuid> = visit.parsed("cluster");
-    let listed = visit
-        .read(&ListKeywords {
-            project_id: visit.project_id(),
-            status: visit.parsed("status"),
-            intent: visit.parsed("intent"),
-            cluster_id: cluster.map(|id| id.to_string()),
-            q: search.clone(),
-            sort: visit.parsed("sort"),
-            limit: Some(ROWS),
-            cursor: visit.parameter("cursor").map(str::to_owned),
-        })
-        .await?;
+    let asked = listing(visit);
+    let listed = visit.read(&asked).await?;
+    let sorting = Sorting::new(visit, "sort", "created", asked.sort.map(KeywordSort::as_str));
+    let (search, cluster) = (asked.q, asked.cluster_id);
     let kept = ["status", "intent", "cluster", "sort"];
     let kept = kept
         .into_iter()
@@ -166,10 +157,12 @@ async fn show_list(
         }),
         kept: kept.collect(),
         whole_list: cluster.map(|_| visit.with_parameter("cluster", None)),
-        created: SortColumn::new(visit, KeywordSort::Created),
-        score: SortColumn::new(visit, KeywordSort::Score),
-        volume: SortColumn::new(visit, KeywordSort::SearchVolume),
-        difficulty: SortColumn::new(visit, KeywordSort::KeywordDifficulty),
+        sorts: [
+            sorting.by("created", "Keyword, newest", "descending"),
+            sorting.by_number("searchVolume", "Volume", "descending"),
+            sorting.by_number("keywordDifficulty", "Difficulty", "descending"),
+            sorting.by_number("score", "Score", "descending"),
+        ],
         is_filtered: search.is_some()
             || ["status", "intent", "cluster"]
                 .iter()
@@ -191,7 +184,7 @@ async fn show_list(
             .map(|status| (status.as_str(), status_mark(*status).1.to_owned(), false))
             .collect(),
         typed,
-        paging: Paging::new(visit, listed.next_cursor.as_deref()),
+        paging: Paging::new(visit, listed.next_cursor.as_deref()).with_file(visit, "/keywords.csv"),
         rows: listed
             .data
             .into_iter()

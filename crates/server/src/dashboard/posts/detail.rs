@@ -143,6 +143,16 @@ impl PostView {
     }
 }
 
+/// The earlier texts of a post.
+pub(super) fn history(visit: &Visit, post: &str) -> ListRevisions {
+    ListRevisions {
+        project_id: visit.project_id(),
+        post_id: post.to_owned(),
+        limit: Some(REVISIONS),
+        cursor: visit.cursor(),
+    }
+}
+
 async fn find_revision(visit: &Visit, id: &str, number: i64) -> Result<Option<Revision>, Failure> {
     let mut cursor = None;
     loop {
@@ -271,14 +281,7 @@ pub(super) async fn show_post(visit: &Visit, id: &str, refused: Option<PostRefus
             post_id: id.to_owned(),
         })
         .await?;
-    let revisions = visit
-        .read(&ListRevisions {
-            project_id: project_id.clone(),
-            post_id: id.to_owned(),
-            limit: Some(REVISIONS),
-            cursor: visit.parameter("cursor").map(str::to_owned),
-        })
-        .await?;
+    let revisions = visit.read(&history(visit, id)).await?;
     let integrations: Vec<Integration> = visit
         .read(&ListIntegrations {
             project_id: project_id.clone(),
@@ -404,7 +407,8 @@ pub(super) async fn show_post(visit: &Visit, id: &str, refused: Option<PostRefus
             number: revision.number,
             text: compare(&revision.content, &post.content),
         }),
-        paging: Paging::new(visit, revisions.next_cursor.as_deref()),
+        paging: Paging::new(visit, revisions.next_cursor.as_deref())
+            .with_file(visit, &format!("/posts/{id}/revisions.csv")),
         wrong: text.clone().filter(|_| !is_typed || !has_form),
         wrong_edit: text.filter(|_| is_typed && has_form),
         wrong_generation: action == "generate",

@@ -12,14 +12,15 @@ use axum::{Router, routing::get};
 use http::StatusCode;
 use searchwright_contract::{
     Patch, Scope,
-    posts::{CreatePost, ListPosts, PostStatus, PostSummary, UpdatePost},
+    posts::{CreatePost, ListPosts, PostSort, PostStatus, PostSummary, UpdatePost},
 };
 
 use super::{
+    export::CsvFile,
     frame::{ProjectFrame, Section},
     page::{self, Form},
     show,
-    visit::{self, FilterLink, PageResult, Paging, SentForm, Visit},
+    visit::{self, FilterLink, PageResult, Paging, SentForm, SortColumn, Sorting, Visit},
 };
 use crate::app::App;
 
@@ -30,6 +31,14 @@ const MAX_SEARCH: usize = 200;
 pub(super) fn routes() -> Router<Arc<App>> {
     Router::new()
         .route("/projects/{project}/posts", get(list).post(create))
+        .route(
+            "/projects/{project}/posts.csv",
+            CsvFile::of_list("posts").route(listing),
+        )
+        .route(
+            "/projects/{project}/posts/{post}/revisions.csv",
+            CsvFile::of_list("revisions").route_of(detail::history),
+        )
         .route(
             "/projects/{project}/posts/{post}",
             get(detail::show).post(changes::submit),
@@ -176,24 +185,35 @@ struct PostsView {
     title: String,
     is_adding: bool,
     wrong: Option<String>,
+    /// The parameter of the order, for the search.
+    sort: Option<&'static str>,
+    /// By time of creation, title, score and date.
+    sorts: [SortColumn; 4],
     paging: Paging,
 }
 
-async fn show_list(visit: &Visit, wrong: Option<(StatusCode, String)>, title: Option<String>) -> PageResult {
+/// The list with the filters of the address.
+fn listing(visit: &Visit) -> ListPosts {
     let search = visit.parameter("q").map(str::trim);
     let search: String = search.unwrap_or_default().chars().take(MAX_SEARCH).collect();
-    let status: Option<PostStatus> = visit.parsed("status");
     let keyword: Option<uuid::Uuid> = visit.parsed("keyword");
-    let listed = visit
-        .read(&ListPosts {
-            project_id: visit.project_id(),
-            status,
-            keyword_id: keyword.map(|id| id.to_string()),
-            q: Some(search.clone()).filter(|text| !text.is_empty()),
-            limit: Some(50),
-            cursor: visit.parameter("cursor").map(str::to_owned),
-        })
-        .await?;
+    ListPosts {
+        project_id: visit.project_id(),
+        status: visit.parsed("status"),
+        keyword_id: keyword.map(|id| id.to_string()),
+        q: Some(search).filter(|text| !text.is_empty()),
+        sort: visit.parsed("sort"),
+        limit: Some(50),
+        cursor: visit.cursor(),
+    }
+}
+
+async fn show_list(visit: &Visit, wrong: Option<(StatusCode, String)>, title: Option<String>) -> PageResult {
+    let asked = listing(visit);
+    let listed = visit.read(&asked).await?;
+    let sorting = Sorting::new(visit, "sort", "created", asked.sort.map(PostSort::as_str));
+    let (status, keyword) = (asked.status, asked.keyword_id);
+    let search = asked.q.unwrap_or_default();
     let mut statuses = vec![FilterLink::new(visit, "status", None, "All")];
     for status in PostStatus::ALL {
         let text = status_mark(*status).1;
@@ -208,7 +228,7 @@ async fn show_list(visit: &Visit, wrong: Option<(StatusCode, String)>, title: Op
         status: status.map(PostStatus::as_str),
         every_keyword: visit.with_parameter("keyword", None),
         is_filtered: !search.is_empty() || status.is_some() || keyword.is_some(),
-        keyword: keyword.map(|id| id.to_string()),
+        keyword,
         search,
         may_write: visit.may(Scope::PostsWrite),
         keywords: visit.address("/keywords"),
@@ -216,7 +236,14 @@ async fn show_list(visit: &Visit, wrong: Option<(StatusCode, String)>, title: Op
         is_adding: title.is_some(),
         title: title.unwrap_or_default(),
         wrong,
-        paging: Paging::new(visit, listed.next_cursor.as_deref()),
+        sort: asked.sort.map(PostSort::as_str),
+        sorts: [
+            sorting.by("created", "Newest", "descending"),
+            sorting.by("title", "Title", "ascending"),
+            sorting.by_number("score", "Score", "descending"),
+            sorting.by("date", "When", "descending"),
+        ],
+        paging: Paging::new(visit, listed.next_cursor.as_deref()).with_file(visit, "/posts.csv"),
         rows: listed
             .data
             .into_iter()

@@ -151,6 +151,15 @@ pub(super) fn ended() -> Response<Body> {
     )
 }
 
+/// Answers a form that was sent to a link.
+pub(super) async fn only_read() -> Response<Body> {
+    let text = "A shared report can be read, and nothing can be sent to it.";
+    let mut response = notice(StatusCode::METHOD_NOT_ALLOWED, "Only for reading", text);
+    let allowed = HeaderValue::from_static("GET, HEAD");
+    response.headers_mut().insert(header::ALLOW, allowed);
+    response
+}
+
 /// Answers an address that opened too many links.
 pub(super) fn too_many(seconds: u32) -> Response<Body> {
     let text = format!("Too many pages were opened from your network. Try again in {seconds} seconds.");

@@ -27,10 +27,14 @@ use crate::{
 
 /// The pages.
 pub(super) fn routes() -> Router<Arc<App>> {
-    Router::new().route("/share/{token}", get(open)).route(
-        "/projects/{project}/settings/shares",
-        get(list::show).post(list::change),
-    )
+    let report = get(open).fallback(link::only_read);
+    Router::new()
+        .route("/share/{token}", report.clone())
+        .route("/share/{token}/", report)
+        .route(
+            "/projects/{project}/settings/shares",
+            get(list::show).post(list::change),
+        )
 }
 
 /// Shows the report of a link to whoever has it.

@@ -13,7 +13,7 @@ use crate::dashboard::{
     frame::{ProjectFrame, Section},
     page::{self, Form},
     show,
-    visit::{FilterLink, PageResult, Visit},
+    visit::{FilterLink, PageResult, Paging, Visit},
 };
 
 /// A row of the table of engines.
@@ -163,17 +163,20 @@ struct EnginesView {
     tabs: Vec<FilterLink>,
     used: Vec<EngineRow>,
     others: Vec<EngineRow>,
+    paging: Paging,
     from: String,
     to: String,
 }
 
+pub(super) fn listing(visit: &Visit) -> ListEngines {
+    ListEngines {
+        project_id: visit.project_id(),
+    }
+}
+
 /// Shows the engines.
 pub(super) async fn show(visit: &Visit) -> PageResult {
-    let listed = visit
-        .read(&ListEngines {
-            project_id: visit.project_id(),
-        })
-        .await?;
+    let listed = visit.read(&listing(visit)).await?;
     let (used, others): (Vec<EngineStatus>, Vec<EngineStatus>) = listed
         .data
         .into_iter()
@@ -189,6 +192,7 @@ pub(super) async fn show(visit: &Visit) -> PageResult {
         tabs: VisibilityTab::Engines.links(visit),
         used: rows(used),
         others: rows(others),
+        paging: Paging::of_whole(visit, "/visibility/engines.csv"),
         from: listed.from,
         to: listed.to,
     };

@@ -19,14 +19,39 @@ use axum::{Router, routing::get};
 use searchwright_engine::failure;
 
 use self::shown::{RefusedForm, VisibilityTab};
-use super::visit::{self, PageResult, SentForm, Visit};
+use super::{
+    export::CsvFile,
+    visit::{self, PageResult, SentForm, Visit},
+};
 use crate::app::App;
 
 /// The pages.
 pub(super) fn routes() -> Router<Arc<App>> {
     Router::new()
         .route("/projects/{project}/visibility", get(show).post(change))
+        .merge(files())
         .merge(prompt::routes())
+}
+
+/// Files of the tables of the tabs.
+fn files() -> Router<Arc<App>> {
+    let of_overview = |name, member| CsvFile { name, member }.route(overview::listing);
+    let brands = of_overview("visibility-competitors", "competitors");
+    let opportunities =
+        CsvFile::of_list("opportunities").route(|visit| opportunities::listing(visit, 15, None));
+    let files = [
+        ("days", of_overview("visibility", "trend")),
+        ("competitors", brands),
+        ("sources", of_overview("sources", "citedSources")),
+        ("prompts", CsvFile::of_list("prompts").route(prompts::listing)),
+        ("opportunities", opportunities),
+        ("names", CsvFile::of_list("names").route(names::listing)),
+        ("engines", CsvFile::of_list("engines").route(engines::listing)),
+        ("runs", CsvFile::of_list("runs").route(runs::listing)),
+    ];
+    files.into_iter().fold(Router::new(), |routes, (name, file)| {
+        routes.route(&format!("/projects/{{project}}/visibility/{name}.csv"), file)
+    })
 }
 
 async fn show_tab(visit: &Visit, refused: Option<&RefusedForm<'_>>) -> PageResult {

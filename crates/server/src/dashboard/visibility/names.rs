@@ -70,17 +70,20 @@ struct NamesView {
     domain: String,
 }
 
+/// The list with the filters of the address.
+pub(super) fn listing(visit: &Visit) -> ListNames {
+    ListNames {
+        project_id: visit.project_id(),
+        status: visit.parsed("status"),
+        limit: Some(50),
+        cursor: visit.cursor(),
+    }
+}
+
 /// Shows the names.
 pub(super) async fn show(visit: &Visit, refused: Option<&RefusedForm<'_>>) -> PageResult {
-    let status: Option<NameStatus> = visit.parsed("status");
-    let listed = visit
-        .read(&ListNames {
-            project_id: visit.project_id(),
-            status,
-            limit: Some(50),
-            cursor: visit.parameter("cursor").map(str::to_owned),
-        })
-        .await?;
+    let asked = listing(visit);
+    let listed = visit.read(&asked).await?;
     let brand = visit
         .read(&GetBrand {
             project_id: visit.project_id(),
@@ -115,11 +118,11 @@ pub(super) async fn show(visit: &Visit, refused: Option<&RefusedForm<'_>>) -> Pa
             FilterLink::new(visit, "status", None, "To decide"),
             FilterLink::new(visit, "status", Some("ignored"), "Ignored"),
         ],
-        is_ignored: status == Some(NameStatus::Ignored),
+        is_ignored: asked.status == Some(NameStatus::Ignored),
         brands,
         may_write: visit.may(Scope::VisibilityWrite),
         may_change_brands: visit.may(Scope::BrandWrite),
-        paging: Paging::new(visit, listed.next_cursor.as_deref()),
+        paging: Paging::new(visit, listed.next_cursor.as_deref()).with_file(visit, "/visibility/names.csv"),
         rows: listed
             .data
             .into_iter()

@@ -157,7 +157,7 @@ struct OpportunitiesView {
     wrong: Option<String>,
 }
 
-fn listing(visit: &Visit, limit: u8, cursor: Option<String>) -> ListOpportunities {
+pub(super) fn listing(visit: &Visit, limit: u8, cursor: Option<String>) -> ListOpportunities {
     ListOpportunities {
         project_id: visit.project_id(),
         kind: visit.parsed("kind"),
@@ -181,7 +181,8 @@ pub(super) async fn show(visit: &Visit, refused: Option<&RefusedForm<'_>>) -> Pa
         is_filtered: visit.parsed::<OpportunityKind>("kind").is_some(),
         kinds,
         prompts: VisibilityTab::Prompts.address(visit),
-        paging: Paging::new(visit, listed.next_cursor.as_deref()),
+        paging: Paging::new(visit, listed.next_cursor.as_deref())
+            .with_file(visit, "/visibility/opportunities.csv"),
         rows: listed
             .data
             .iter()

@@ -21,7 +21,7 @@ use crate::dashboard::{
     page::{self, Form},
     shares::form::ShareForm,
     show,
-    visit::{FilterLink, PageResult, Visit},
+    visit::{FilterLink, PageResult, Paging, SortColumn, Sorting, Visit},
 };
 
 /// Cited websites that the page lists.
@@ -131,6 +131,10 @@ struct VisibilityOverviewView {
     prompts: String,
     brand: String,
     share: Option<ShareForm>,
+    /// Files of the tables.
+    files: [Paging; 3],
+    brand_sorts: [SortColumn; 2],
+    source_sorts: [SortColumn; 3],
 }
 
 impl VisibilityOverviewView {
@@ -342,6 +346,40 @@ fn share_charts(days: &[CitationDay]) -> Vec<(&'static str, LineChart)> {
     charts.into()
 }
 
+/// Order of the table of brands.
+fn brand_order(visit: &Visit, brands: &mut [TrackedBrand]) -> [SortColumn; 2] {
+    let is_by_name = visit.parameter("brands") == Some("name");
+    if is_by_name {
+        brands.sort_by_cached_key(|brand| brand.name.to_lowercase());
+    }
+    let sorting = Sorting::new(visit, "brands", "rate", is_by_name.then_some("name")).at("#competitors");
+    [
+        sorting.by("name", "Brand", "ascending"),
+        sorting.by_number("rate", "Named in", "descending"),
+    ]
+}
+
+/// Order of the table of cited websites.
+fn source_order(visit: &Visit, sources: &mut [CitedSource]) -> [SortColumn; 3] {
+    let named = match visit.parameter("sources") {
+        Some("name") => {
+            sources.sort_by(|a, b| a.domain.cmp(&b.domain));
+            Some("name")
+        }
+        Some("answers") => {
+            sources.sort_by_key(|source| std::cmp::Reverse(source.answers));
+            Some("answers")
+        }
+        _ => None,
+    };
+    let sorting = Sorting::new(visit, "sources", "share", named).at("#sources");
+    [
+        sorting.by("name", "Website", "ascending"),
+        sorting.by_number("answers", "Answers", "descending"),
+        sorting.by_number("share", "Share of citations", "descending"),
+    ]
+}
+
 pub(super) fn brand_rows(brands: &[TrackedBrand]) -> Vec<BrandRow> {
     brands
         .iter()
@@ -441,29 +479,41 @@ fn periods(visit: &Visit, chosen: Option<Period>) -> Vec<FilterLink> {
     links.collect()
 }
 
-/// Shows the overview.
-pub(super) async fn show(visit: &Visit) -> PageResult {
+/// The figures that the address asks for.
+pub(super) fn listing(visit: &Visit) -> GetOverview {
     let [from, to] = ["from", "to"].map(|name| visit.parameter(name).map(|day| show::cut(day, 20)));
     let country: Option<String> = visit.parameter("country").map(|code| show::cut(code, 20));
     // Days of one's own take the place of a period.
     let is_own = from.is_some() || to.is_some();
-    let period: Option<Period> = visit.parsed("period").filter(|_| !is_own);
-    let engine = visit.parsed("engine");
-    let surface: Option<Surface> = visit.parsed("surface");
-    let class: Option<PromptClass> = visit.parsed("class");
-    let tag: Option<String> = visit.parameter("tag").map(|tag| tag.chars().take(50).collect());
-    let asked = GetOverview {
+    GetOverview {
         project_id: visit.project_id(),
+        period: visit.parsed("period").filter(|_| !is_own),
+        from,
+        to,
+        engine: visit.parsed("engine"),
+        surface: visit.parsed("surface"),
+        class: visit.parsed("class"),
+        tag: visit.parameter("tag").map(|tag| tag.chars().take(50).collect()),
+        country: country.map(|code| code.to_ascii_uppercase()),
+    }
+}
+
+/// Shows the overview.
+pub(super) async fn show(visit: &Visit) -> PageResult {
+    let asked = listing(visit);
+    let GetOverview {
         period,
-        from: from.clone(),
-        to: to.clone(),
+        from,
+        to,
         engine,
         surface,
         class,
-        tag: tag.clone(),
-        country: country.as_ref().map(|code| code.to_ascii_uppercase()),
-    };
-    let (overview, wrong) = match visit.read(&asked).await {
+        tag,
+        ..
+    } = asked.clone();
+    let is_own = from.is_some() || to.is_some();
+    let country = visit.parameter("country").map(|code| show::cut(code, 20));
+    let (mut overview, wrong) = match visit.read(&asked).await {
         Ok(overview) => (overview, None),
         // What cannot be asked is said above the figures without it.
         Err(failure) if failure.0.status == 422 => {
@@ -487,6 +537,8 @@ pub(super) async fn show(visit: &Visit) -> PageResult {
         .iter()
         .rev()
         .map(|known| SeenOption::new(known.as_str(), class_name(*known), chosen == *known));
+    let brand_sorts = brand_order(visit, &mut overview.competitors);
+    let source_sorts = source_order(visit, &mut overview.cited_sources);
     let citations = citation_days(&overview.trend);
     let mut main = figures(&overview.kpis);
     let all = figures(&overview.kpis);
@@ -529,6 +581,10 @@ pub(super) async fn show(visit: &Visit) -> PageResult {
         missing: missing(visit, &overview),
         prompts: VisibilityTab::Prompts.address(visit),
         brand: visit.address("/brand"),
+        brand_sorts,
+        source_sorts,
+        files: ["days", "competitors", "sources"]
+            .map(|table| Paging::of_whole(visit, &format!("/visibility/{table}.csv"))),
         share: ShareForm::of_visibility(visit, &overview.period.from, &overview.period.to),
         days: trend_rows(overview.trend.clone()),
         overview,

@@ -31,6 +31,7 @@ use super::{
 use crate::{
     app::App,
     dashboard::{
+        export::CsvFile,
         frame::{ProjectFrame, Section},
         page::{self, Form},
         show,
@@ -45,10 +46,15 @@ const MAX_CITATIONS: usize = 10;
 
 /// The pages.
 pub(super) fn routes() -> Router<Arc<App>> {
-    Router::new().route(
-        "/projects/{project}/visibility/prompts/{prompt}",
-        get(detail).post(change),
-    )
+    Router::new()
+        .route(
+            "/projects/{project}/visibility/prompts/{prompt}",
+            get(detail).post(change),
+        )
+        .route(
+            "/projects/{project}/visibility/prompts/{prompt}/answers.csv",
+            CsvFile::of_list("answers").route_of(listing),
+        )
 }
 
 /// A correction that the page offers: what is sent, and its text.
@@ -343,6 +349,17 @@ fn facts(prompt: &Prompt) -> String {
     facts.join(" · ")
 }
 
+/// The answers to a prompt with the filters of the address.
+fn listing(visit: &Visit, prompt: &str) -> ListAnswers {
+    ListAnswers {
+        project_id: visit.project_id(),
+        prompt_id: prompt.to_owned(),
+        engine: visit.parsed("engine"),
+        limit: Some(LISTED),
+        cursor: visit.cursor(),
+    }
+}
+
 async fn show_prompt(visit: &Visit, id: &str, refused: Option<&RefusedForm<'_>>) -> PageResult {
     let wanted = GetPrompt {
         project_id: visit.project_id(),
@@ -351,16 +368,9 @@ async fn show_prompt(visit: &Visit, id: &str, refused: Option<&RefusedForm<'_>>)
     let Some(prompt) = visit.find(&wanted).await? else {
         return Ok(visit::not_found());
     };
-    let engine: Option<Engine> = visit.parsed("engine");
-    let listed = visit
-        .read(&ListAnswers {
-            project_id: visit.project_id(),
-            prompt_id: id.to_owned(),
-            engine,
-            limit: Some(LISTED),
-            cursor: visit.parameter("cursor").map(str::to_owned),
-        })
-        .await?;
+    let asked = listing(visit, id);
+    let listed = visit.read(&asked).await?;
+    let engine = asked.engine;
     let brand = visit
         .read(&GetBrand {
             project_id: visit.project_id(),
@@ -428,7 +438,8 @@ async fn show_prompt(visit: &Visit, id: &str, refused: Option<&RefusedForm<'_>>)
             .iter()
             .map(|answer| AnswerRow::new(visit, answer, &own))
             .collect(),
-        paging: Paging::new(visit, listed.next_cursor.as_deref()),
+        paging: Paging::new(visit, listed.next_cursor.as_deref())
+            .with_file(visit, &format!("/visibility/prompts/{id}/answers.csv")),
         may_write: visit.may(Scope::VisibilityWrite),
         may_track,
         estimated,

@@ -7,7 +7,7 @@ use searchwright_contract::{
     Scope,
     answers::Engine,
     prompt_ideas::{SuggestPrompts, SuggestedPrompts},
-    prompts::{CreatePrompt, ListPrompts, Prompt, PromptClass, PromptStatus, UpdatePrompt},
+    prompts::{CreatePrompt, ListPrompts, Prompt, PromptClass, PromptSort, PromptStatus, UpdatePrompt},
 };
 use searchwright_engine::{Failure, failure};
 
@@ -19,7 +19,7 @@ use crate::dashboard::{
     page::{self, Form},
     rows::RowChanges,
     show,
-    visit::{self, FilterLink, PageResult, Paging, SentForm, Visit},
+    visit::{self, FilterLink, PageResult, Paging, SentForm, SortColumn, Sorting, Visit},
 };
 
 /// Suggestions that are asked for.
@@ -111,6 +111,8 @@ struct PromptsView {
     suggest: String,
     may_write: bool,
     may_suggest: bool,
+    /// By time of addition, text and rate.
+    sorts: [SortColumn; 3],
     paging: Paging,
     wrong: Option<String>,
     is_open: bool,
@@ -125,21 +127,25 @@ pub(super) fn engine_boxes(is_chosen: impl Fn(Engine) -> bool) -> Vec<SeenOption
     boxes.collect()
 }
 
+/// The list with the filters of the address.
+pub(super) fn listing(visit: &Visit) -> ListPrompts {
+    ListPrompts {
+        project_id: visit.project_id(),
+        status: visit.parsed("status"),
+        class: visit.parsed("class"),
+        tag: visit.parameter("tag").map(|tag| tag.chars().take(50).collect()),
+        sort: visit.parsed("sort"),
+        limit: Some(50),
+        cursor: visit.cursor(),
+    }
+}
+
 /// Shows the prompts.
 pub(super) async fn show(visit: &Visit, refused: Option<&RefusedForm<'_>>) -> PageResult {
-    let status: Option<PromptStatus> = visit.parsed("status");
-    let class: Option<PromptClass> = visit.parsed("class");
-    let tag: Option<String> = visit.parameter("tag").map(|tag| tag.chars().take(50).collect());
-    let listed = visit
-        .read(&ListPrompts {
-            project_id: visit.project_id(),
-            status,
-            class,
-            tag: tag.clone(),
-            limit: Some(50),
-            cursor: visit.parameter("cursor").map(str::to_owned),
-        })
-        .await?;
+    let asked = listing(visit);
+    let listed = visit.read(&asked).await?;
+    let sorting = Sorting::new(visit, "sort", "created", asked.sort.map(PromptSort::as_str));
+    let (status, class, tag) = (asked.status, asked.class, asked.tag);
     let may_suggest = visit.may(Scope::ContentGenerate);
     let suggested = if may_suggest && visit.parameter("suggest").is_some() {
         let asked = SuggestPrompts {
@@ -178,7 +184,12 @@ pub(super) async fn show(visit: &Visit, refused: Option<&RefusedForm<'_>>) -> Pa
         suggest: format!("{}&suggest=1", VisibilityTab::Prompts.address(visit)),
         may_write: visit.may(Scope::VisibilityWrite),
         may_suggest,
-        paging: Paging::new(visit, listed.next_cursor.as_deref()),
+        sorts: [
+            sorting.by("created", "Newest", "descending"),
+            sorting.by("text", "Prompt", "ascending"),
+            sorting.by_number("rate", "Named in", "descending"),
+        ],
+        paging: Paging::new(visit, listed.next_cursor.as_deref()).with_file(visit, "/visibility/prompts.csv"),
         rows: listed
             .data
             .into_iter()

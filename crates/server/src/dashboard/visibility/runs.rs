@@ -122,17 +122,20 @@ struct RunsView {
     paging: Paging,
 }
 
+/// The list with the filters of the address.
+pub(super) fn listing(visit: &Visit) -> ListRuns {
+    ListRuns {
+        project_id: visit.project_id(),
+        status: visit.parsed("status"),
+        limit: Some(25),
+        cursor: visit.cursor(),
+    }
+}
+
 /// Shows the runs.
 pub(super) async fn show(visit: &Visit) -> PageResult {
-    let status: Option<RunStatus> = visit.parsed("status");
-    let listed = visit
-        .read(&ListRuns {
-            project_id: visit.project_id(),
-            status,
-            limit: Some(25),
-            cursor: visit.parameter("cursor").map(str::to_owned),
-        })
-        .await?;
+    let asked = listing(visit);
+    let listed = visit.read(&asked).await?;
     let is_running = listed.data.iter().any(|run| is_active(run.status));
     let mut statuses = vec![FilterLink::new(visit, "status", None, "All")];
     for status in RunStatus::ALL {
@@ -143,9 +146,9 @@ pub(super) async fn show(visit: &Visit) -> PageResult {
         frame: visit.frame("Runs", Section::Visibility).live(is_running),
         tabs: VisibilityTab::Runs.links(visit),
         statuses,
-        is_filtered: status.is_some(),
+        is_filtered: asked.status.is_some(),
         prompts: VisibilityTab::Prompts.address(visit),
-        paging: Paging::new(visit, listed.next_cursor.as_deref()),
+        paging: Paging::new(visit, listed.next_cursor.as_deref()).with_file(visit, "/visibility/runs.csv"),
         rows: listed
             .data
             .into_iter()
