@@ -63,7 +63,7 @@ impl CliError {
     pub fn report(&self) {
         eprintln!("error: {}", self.message);
         if let Some(hint) = &self.hint {
-            eprintln!("\nhint: {hint}");
+            eprintln!("hint: {hint}");
         }
     }
 }

@@ -13,6 +13,7 @@ pub mod output;
 mod overview;
 pub mod profile;
 mod proof;
+pub mod stdio;
 pub mod verbs;
 
 pub use exit::{CliError, Exit};

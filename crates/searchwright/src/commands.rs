@@ -10,6 +10,7 @@ use searchwright_cli::{
     logs::LogsCommand,
     mcp_install::InstallMcp,
     profile::{Connection, ProfileCommand},
+    stdio::ServeStdio,
     verbs,
 };
 use searchwright_server::{Settings, config::Flags, doctor, logs, open, serve};
@@ -95,10 +96,16 @@ pub enum ServerCommand {
         #[command(subcommand)]
         command: LogsCommand,
     },
-    /// MCP: make this server known to the clients of this user.
+    /// MCP on standard input and output, and installation in the clients of this user.
+    ///
+    /// Without a command it speaks MCP on standard input and output, for clients that start a program: each message is sent to the
+    /// server, with the key of SEARCHWRIGHT_KEY or the profile, or the sign-in of `searchwright login --mcp`.
+    #[command(args_conflicts_with_subcommands = true)]
     Mcp {
+        #[command(flatten)]
+        stdio: ServeStdio,
         #[command(subcommand)]
-        command: McpCommand,
+        command: Option<McpCommand>,
     },
     /// Saved servers and credentials of this user.
     Profile {
@@ -255,8 +262,10 @@ pub async fn run(command: ServerCommand, cli: &Cli) -> Result<Exit, CliError> {
         ServerCommand::Whoami => login::whoami(&cli.connection, cli.json).await,
         ServerCommand::Logs { command } => command.run(&cli.connection, cli.json).await,
         ServerCommand::Mcp {
-            command: McpCommand::Install(install),
+            command: Some(McpCommand::Install(install)),
+            ..
         } => install.run(&cli.connection, cli.json).await,
+        ServerCommand::Mcp { stdio, command: None } => stdio.run(&cli.connection).await,
         ServerCommand::Profile { command } => command.run(&cli.connection).map(|()| Exit::Done),
         ServerCommand::Completions { shell } => {
             let mut script = Vec::new();

@@ -17,5 +17,6 @@ mod profiles;
 mod providers;
 mod secrets;
 mod serving;
+mod stdio;
 mod visibility;
 mod webhooks;
