@@ -29,6 +29,13 @@ impl Columns {
         (!columns.is_empty()).then_some(Self(columns))
     }
 
+    /// Reads the schema of an answer that is one record; `None` if its members are not fixed.
+    pub fn of_record(answer: &Value) -> Option<Self> {
+        let mut columns = Vec::new();
+        collect(answer, answer, &mut Vec::new(), &mut columns);
+        (!columns.is_empty()).then_some(Self(columns))
+    }
+
     /// Returns the columns, in their order.
     pub fn iter(&self) -> impl Iterator<Item = &Column> {
         self.0.iter()
@@ -170,7 +177,7 @@ mod tests {
         visit,
     };
 
-    fn of<O: Operation>() -> Option<Columns> {
+    fn find_columns<O: Operation>() -> Option<Columns> {
         Columns::of_list(answer_schema::<O>().as_value())
     }
 
@@ -181,7 +188,7 @@ mod tests {
             fn operation<O: Operation>(&mut self) {
                 let is_list = <O::Answer as crate::operation::Answer>::LIST;
                 if is_list {
-                    let columns = of::<O>().unwrap_or_else(|| panic!("{}", O::META.name));
+                    let columns = find_columns::<O>().unwrap_or_else(|| panic!("{}", O::META.name));
                     let mut names: Vec<&str> = columns.iter().map(|c| c.name.as_str()).collect();
                     names.sort_unstable();
                     names.dedup();
@@ -194,13 +201,24 @@ mod tests {
 
     #[test]
     fn members_are_chosen_by_name_and_objects_by_theirs() {
-        let columns = of::<ListKeywords>().unwrap();
+        let columns = find_columns::<ListKeywords>().unwrap();
         let chosen = columns.select(["keyword", "id", "keyword"]).unwrap();
         let record = json!({ "id": "1", "keyword": "=1+1", "other": 3 });
         assert_eq!(chosen.cells(&record), ["'=1+1", "1"]);
         assert_eq!(chosen.keep(&record), json!({ "keyword": "=1+1", "id": "1" }));
         assert_eq!(columns.select(["id", "colour"]), Err("colour"));
         assert_eq!(columns.select(["keyw"]), Err("keyw"));
+    }
+
+    #[test]
+    fn a_record_has_columns_as_well() {
+        let columns = Columns::of_record(answer_schema::<crate::keywords::GetKeyword>().as_value()).unwrap();
+        let list = find_columns::<ListKeywords>().unwrap();
+        assert_eq!(columns, list);
+        assert_eq!(
+            Columns::of_record(answer_schema::<crate::me::GetMe>().as_value()),
+            None
+        );
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod admin;
 mod commands;
+mod help;
 mod report;
 mod run_audit;
 mod try_it;
@@ -18,7 +19,8 @@ use commands::{Cli, ServerCommand};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let matches = commands::command().get_matches();
+    let arguments: Vec<_> = std::env::args_os().collect();
+    let matches = commands::command_for(&arguments).get_matches_from(arguments);
     let outcome = run(&matches);
     match outcome {
         Ok(exit) => exit.into(),
