@@ -5,6 +5,7 @@ use std::{ffi::OsString, io::Write as _, path::PathBuf};
 use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use searchwright_cli::{
     CliError, Exit,
+    dashboard::OpenPage,
     export::{self, ExportAudit},
     login::{self, LoginCommand},
     logs::LogsCommand,
@@ -12,6 +13,7 @@ use searchwright_cli::{
     profile::{Connection, ProfileCommand},
     stdio::ServeStdio,
     verbs,
+    watch::WatchEvents,
 };
 use searchwright_server::{Settings, config::Flags, doctor, logs, open, serve};
 use tokio_util::sync::CancellationToken;
@@ -91,6 +93,10 @@ pub enum ServerCommand {
     Logout,
     /// Show the credential in use, and the projects that it can access.
     Whoami,
+    /// Open a page of the dashboard in a browser, or print its address.
+    Open(OpenPage),
+    /// Follow the events of a project until Ctrl-C.
+    Watch(WatchEvents),
     /// Access logs of the web server: visits of AI agents, referrals from AI assistants.
     Logs {
         #[command(subcommand)]
@@ -309,6 +315,8 @@ pub async fn run(command: ServerCommand, cli: &Cli) -> Result<Exit, CliError> {
         ServerCommand::Login(command) => command.run(&cli.connection).await,
         ServerCommand::Logout => login::logout(&cli.connection).await,
         ServerCommand::Whoami => login::whoami(&cli.connection, cli.json).await,
+        ServerCommand::Open(page) => page.run(&cli.connection).await,
+        ServerCommand::Watch(watch) => watch.run(&cli.connection, cli.json).await,
         ServerCommand::Logs { command } => command.run(&cli.connection, cli.json).await,
         ServerCommand::Mcp {
             command: Some(McpCommand::Install(install)),

@@ -19,6 +19,7 @@ Usage: searchwright [OPTIONS] <COMMAND>     (details and examples: searchwright 
 Start
   try                             Audit a website now: start everything in ./searchwright-data
   login, logout, whoami, profile  Sign in and out; the credential in use; saved servers and keys
+  open, watch                     Open a page of the dashboard; follow events
 Site
   audits, pages                   Crawls of the website and their results; its URLs
   issues, occurrences, rechecks   What audits found; mark as fixed, ignore; prove fixes

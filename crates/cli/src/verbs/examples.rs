@@ -33,7 +33,7 @@ pub(super) fn find(resource: &str) -> Option<&'static str> {
             "Examples:\n  searchwright webhooks create https://example.com/hook post.published\n  searchwright webhooks deliveries ID"
         }
         "events" => {
-            "Examples:\n  searchwright events list --jsonl"
+            "Examples:\n  searchwright events list --jsonl\n  searchwright watch --types post.published"
         }
         "usage" => "Examples:\n  searchwright usage get",
         "activity" => "Examples:\n  searchwright activity list --limit 10",

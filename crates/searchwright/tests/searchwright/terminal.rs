@@ -13,7 +13,7 @@ use rustix::{
 };
 use serde_json::json;
 
-use crate::program::User;
+use crate::program::{Outcome, User};
 
 /// A command whose streams are a terminal.
 struct Terminal {
@@ -232,4 +232,66 @@ fn waiting_is_shown_and_an_interruption_says_how_to_go_on() {
     }
     assert!(running["finishedAt"].is_null(), "{running}");
     user.run(&["audits", "cancel", id]);
+}
+
+#[test]
+fn events_are_watched_as_they_happen() {
+    let operator = User::new();
+    let project = operator.project("example.com");
+    let (_, key) = operator.key(&project, &[]);
+    let server = operator.serve(&[]);
+    let user = User::new()
+        .with("SEARCHWRIGHT_URL", &server.url)
+        .with("SEARCHWRIGHT_KEY", &key);
+    let create = |title: &str| user.run(&["posts", "create", "--title", title, "--json"]).json();
+    create("Before");
+    let mut terminal = Terminal::start(&user, &["watch", "--types", "post.created,post.published"]);
+    terminal.until("watching; Ctrl-C ends it");
+    create("After");
+    terminal.until("\"After\"");
+    interrupt(&terminal.child);
+    let (code, shown) = terminal.end();
+    assert_eq!(
+        (code, shown.contains("post.created"), shown.contains("Before")),
+        (0, true, false),
+        "{shown}"
+    );
+
+    let mut child = user.command(&["watch", "--all", "--jsonl"]).spawn().unwrap();
+    let mut out = child.stdout.take().unwrap();
+    let mut text = String::new();
+    let mut piece = [0; 1024];
+    while text.lines().filter(|line| line.ends_with('}')).count() < 2 {
+        let read = out.read(&mut piece).unwrap();
+        assert!(read > 0, "{text}");
+        text += &String::from_utf8_lossy(&piece[..read]);
+    }
+    interrupt(&child);
+    let titles: Vec<serde_json::Value> = text
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["data"]["title"].clone())
+        .collect();
+    assert_eq!(titles, [json!("Before"), json!("After")]);
+    let ended = Outcome::of(child);
+    assert_eq!((ended.code, ended.err.as_str()), (0, ""));
+    user.run(&["watch", "--types", "post.gone"])
+        .refuses(2, &["post.gone"]);
+
+    let print = |arguments: &[&str]| user.run(&[&["open"], arguments].concat());
+    let page = print(&[]);
+    assert_eq!((page.code, page.err.as_str()), (0, ""), "{page:?}");
+    assert_eq!(page.out, format!("{}/projects/{project}\n", server.url));
+    let of = |arguments: &[&str]| print(arguments).out.trim().to_owned();
+    assert_eq!(
+        of(&["posts", "0a-1"]),
+        format!("{}/projects/{project}/posts/0a-1", server.url)
+    );
+    assert_eq!(
+        of(&["keys", "--project", "p"]),
+        format!("{}/projects/p/settings/keys", server.url)
+    );
+    assert_eq!(of(&["projects"]), format!("{}/projects", server.url));
+    print(&["keywords", "1"]).refuses(2, &["no pages of single records", "posts"]);
+    print(&["posts", "../x"]).refuses(2, &["is not an id"]);
+    print(&["post"]).refuses(2, &["posts"]);
 }
