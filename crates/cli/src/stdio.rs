@@ -31,6 +31,7 @@ use self::{
 use crate::{
     exit::{CliError, Exit},
     mcp_install::{find_mcp_url, with_toolsets},
+    output::plain,
     profile::Connection,
 };
 
@@ -38,6 +39,8 @@ use crate::{
 const MAX_UNDER_WAY: usize = 32;
 /// Messages that are read before the first of them is answered.
 const MAX_READ: usize = 512;
+/// Characters of an answer that is no message and is shown.
+const MAX_QUOTED: usize = 300;
 /// Lines that wait for the client to read them.
 const MAX_WAITING: usize = 64;
 
@@ -280,7 +283,10 @@ impl Bridge {
             _ => "check that the URL is that of MCP: `searchwright mcp --mcp-url URL`",
         };
         let Ok(mut problem) = serde_json::from_slice::<Problem>(&body) else {
-            let why = format!("the server answered with the status {status} and no JSON-RPC message");
+            let mut why = format!("the server answered with the status {status} and no JSON-RPC message");
+            if let Some(text) = quote(&body) {
+                why.push_str(&format!(": {text}"));
+            }
             return Err((
                 CliError::new(Exit::Failed, why).hint(hint),
                 json!({ "status": status }),
@@ -300,4 +306,11 @@ struct UnderWay {
     task: AbortHandle,
     /// Whether it is answered only when the client ends it.
     is_endless: bool,
+}
+
+/// Returns the beginning of a body that is a line of words, and not a page.
+fn quote(body: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(body).ok()?.trim();
+    let is_words = !text.is_empty() && !text.starts_with('<');
+    is_words.then(|| plain(text).chars().take(MAX_QUOTED).collect())
 }

@@ -1,6 +1,8 @@
 //! Help of the whole program on one screen, and of its parts without what belongs to others.
 
-use clap::{Arg, Args as _, Command};
+use std::{ffi::OsString, process::ExitCode};
+
+use clap::{Arg, Args as _, Command, error::ErrorKind};
 use searchwright_cli::profile::Connection;
 use searchwright_server::config::Flags;
 
@@ -52,6 +54,51 @@ Options:
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not authorised, 4 not found or refused by state,
 5 a --fail-on threshold was crossed, 6 a recheck has not proven everything fixed, 130 interrupted
 ";
+
+/// Answers a command line that was not read: with the help that it asked for, or with its fault and the way out.
+pub fn answer(error: &clap::Error, command: &Command, arguments: &[OsString]) -> ExitCode {
+    let code = u8::try_from(error.exit_code()).unwrap_or(2);
+    if !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        // A reader that has seen enough is no failure.
+        let _ = error.print();
+        return code.into();
+    }
+    let text = error.render().to_string();
+    let text = text
+        .trim_end()
+        .trim_end_matches("For more information, try '--help'.");
+    let is_tip = |line: &&str| line.starts_with("  tip: ");
+    let mut said: Vec<&str> = text.lines().filter(|line| !is_tip(line)).collect();
+    // Where a tip was, two empty lines meet.
+    said.dedup_by(|next, line| next.is_empty() && line.is_empty());
+    let tips = text
+        .lines()
+        .filter(is_tip)
+        .map(|line| line.trim_start_matches("  tip: ").to_owned());
+    let way = format!("`{} --help` shows what it takes", path(command, arguments));
+    let hints: Vec<String> = tips.chain([way]).collect();
+    eprintln!("{}\nhint: {}", said.join("\n").trim_end(), hints.join("; "));
+    code.into()
+}
+
+/// Returns the command that arguments name, as far as there is one.
+fn path(command: &Command, arguments: &[OsString]) -> String {
+    let mut path = command.get_name().to_owned();
+    let mut at = command;
+    let mut words = arguments.iter().skip(1).filter_map(|word| word.to_str());
+    while let Some(word) = words.next() {
+        if matches!(word, "--url" | "--profile") {
+            words.next();
+        } else if let Some(next) = at.find_subcommand(word) {
+            at = next;
+            path.push(' ');
+            path.push_str(word);
+        } else if !word.starts_with('-') {
+            break;
+        }
+    }
+    path
+}
 
 /// Commands on the server itself, which call none.
 const LOCAL: &[&str] = &[

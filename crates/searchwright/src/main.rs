@@ -20,7 +20,11 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().collect();
-    let matches = commands::command_for(&arguments).get_matches_from(arguments);
+    let mut command = commands::command_for(&arguments);
+    let matches = match command.try_get_matches_from_mut(&arguments) {
+        Ok(matches) => matches,
+        Err(error) => return help::answer(&error, &command, &arguments),
+    };
     let outcome = run(&matches);
     match outcome {
         Ok(exit) => exit.into(),

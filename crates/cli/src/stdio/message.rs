@@ -48,7 +48,8 @@ impl Message {
             return invalid(Value::Null, "several messages in one array are not part of MCP");
         }
         let id = match &value["id"] {
-            id @ (Value::String(_) | Value::Number(_)) => Some(id.clone()),
+            id @ Value::String(_) => Some(id.clone()),
+            Value::Number(id) if id.is_i64() || id.is_u64() => Some(id.clone().into()),
             _ => None,
         };
         let method = value["method"].as_str().map(str::to_owned);
@@ -56,7 +57,10 @@ impl Message {
         let kind = match (&method, id) {
             (Some(_), Some(id)) => Kind::Request(id),
             (Some(_), None) if value.get("id").is_some() => {
-                return invalid(Value::Null, "the id of a request has to be a text or a number");
+                return invalid(
+                    value["id"].take(),
+                    "the id of a request has to be a text or an integer",
+                );
             }
             (Some(_), None) => Kind::OneWay,
             (None, Some(_)) if is_answer => Kind::OneWay,
@@ -258,6 +262,7 @@ mod tests {
             ("3", INVALID_REQUEST),
             ("{\"id\":1}", INVALID_REQUEST),
             ("{\"id\":null,\"method\":\"ping\"}", INVALID_REQUEST),
+            ("{\"id\":1.5,\"method\":\"ping\"}", INVALID_REQUEST),
         ] {
             let (_, refused, _) = Message::read(line.as_bytes().to_vec()).unwrap_err();
             assert_eq!(refused, code, "{line}");

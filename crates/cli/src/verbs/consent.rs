@@ -164,17 +164,19 @@ async fn destination(client: &Client, arguments: &Value) -> String {
         .unwrap_or_default();
     let wanted = arguments["provider"].as_str();
     let connection = arguments["connectionId"].as_str();
-    let mut fitting = all.iter().filter(|place| match (wanted, connection) {
+    let fitting = all.iter().filter(|place| match (wanted, connection) {
         (None, None) => place.status == Readiness::Ready,
         _ => {
             wanted.is_none_or(|provider| place.provider.as_str() == provider)
                 && connection.is_none_or(|id| place.connection_id.is_some_and(|own| own.to_string() == id))
         }
     });
-    match (fitting.next(), fitting.next(), wanted) {
-        (Some(place), None, _) => integration(place),
-        (_, _, Some(provider)) => plain(provider),
-        _ => "the place that is ready".to_owned(),
+    let fitting: Vec<String> = fitting.map(integration).collect();
+    match (fitting.as_slice(), wanted) {
+        ([only], _) => only.clone(),
+        (_, Some(provider)) => plain(provider),
+        ([], None) => "a place, of which none is ready yet".to_owned(),
+        (several, None) => format!("one of the places that are ready: {}", several.join(", ")),
     }
 }
 

@@ -217,8 +217,16 @@ fn wrong_usage_names_the_flag() {
         (&["serve", "--allow-outbound", "crawl=/"], &["allow_outbound"]),
         (&["serve", "--database-url", "mysql://x"], &["database_url"]),
     ] {
-        user.run(arguments).refuses(2, words);
+        let outcome = user.run(arguments);
+        outcome.refuses(2, words);
+        let begins_well = outcome.err.starts_with("error: ");
+        assert!(begins_well && outcome.err.contains("\nhint: "), "{outcome:?}");
     }
+    user.run(&["--url", "u", "keywords", "list", "--limt", "5"])
+        .refuses(
+            2,
+            &["hint: a similar argument exists: '--limit'; `searchwright keywords list --help`"],
+        );
 }
 
 #[tokio::test]
