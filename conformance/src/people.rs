@@ -53,7 +53,7 @@ struct Part {
 }
 
 /// The browser comes last, because it takes longest.
-const PARTS: [Part; 12] = [
+const PARTS: [Part; 14] = [
     Part {
         name: "mcp-sdk",
         file: "mcp_sdk.mjs",
@@ -64,6 +64,18 @@ const PARTS: [Part; 12] = [
         name: "mcp-sdk-python",
         file: "mcp_sdk.py",
         text: include_str!("people/mcp_sdk.py"),
+        starts_bare: false,
+    },
+    Part {
+        name: "mcp-stdio",
+        file: "mcp_stdio.mjs",
+        text: include_str!("people/mcp_stdio.mjs"),
+        starts_bare: false,
+    },
+    Part {
+        name: "mcp-stdio-python",
+        file: "mcp_stdio.py",
+        text: include_str!("people/mcp_stdio.py"),
         starts_bare: false,
     },
     Part {
@@ -131,7 +143,7 @@ const PARTS: [Part; 12] = [
 /// Options of a run.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct PeopleOptions {
-    /// Only these: mcp-sdk, mcp-sdk-python, mcp-visibility, connection, generated-clients, oauth4webapi, openid-client, authlib, conformance, dashboard,
+    /// Only these: mcp-sdk, mcp-sdk-python, mcp-stdio, mcp-stdio-python, mcp-visibility, connection, generated-clients, oauth4webapi, openid-client, authlib, conformance, dashboard,
     /// dashboard-acts, browser
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,

@@ -22,6 +22,22 @@ pub enum Exit {
     Threshold = 5,
     /// A recheck has not proven everything fixed.
     Unproven = 6,
+    /// Ctrl-C ended the waiting for work, which goes on.
+    Interrupted = 130,
+}
+
+impl Exit {
+    /// Way out of a failure that names none itself.
+    const fn way_out(self) -> &'static str {
+        match self {
+            Self::Usage => "`searchwright COMMAND --help` shows what a command takes, with examples",
+            Self::Unauthorised => {
+                "`searchwright whoami` shows the credential in use and what it may do; `searchwright login` signs in"
+            }
+            Self::Refused => "look at what is there with the command's `list` or `get`, then repeat it",
+            _ => "repeat it; `searchwright doctor` on the server checks the installation",
+        }
+    }
 }
 
 impl From<Exit> for ExitCode {
@@ -59,12 +75,10 @@ impl CliError {
         self
     }
 
-    /// Writes it to stderr: an error, then a hint.
+    /// Writes it to stderr: an error, then the way out.
     pub fn report(&self) {
         eprintln!("error: {}", self.message);
-        if let Some(hint) = &self.hint {
-            eprintln!("\nhint: {hint}");
-        }
+        eprintln!("hint: {}", self.hint.as_deref().unwrap_or(self.exit.way_out()));
     }
 }
 
@@ -100,7 +114,9 @@ impl From<ClientError> for CliError {
             ClientError::Unreachable { .. } => Self::new(Exit::Failed, error.to_string()).hint(
                 "start the server with `searchwright serve`, or name another with --url or SEARCHWRIGHT_URL",
             ),
-            ClientError::Unexpected(_) => Self::new(Exit::Failed, error.to_string()),
+            ClientError::Unexpected(_) => Self::new(Exit::Failed, error.to_string()).hint(
+                "check that --url or SEARCHWRIGHT_URL is that of a Searchwright server of this version",
+            ),
         }
     }
 }

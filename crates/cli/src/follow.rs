@@ -18,8 +18,12 @@ use crate::{
 /// Interval at which the state of a running job is polled.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Waits until an audit has ended.
-pub async fn audit(client: &Client, audit: Audit) -> Result<Audit, CliError> {
+/// Waits until an audit has ended. Ctrl-C ends the waiting with this error.
+pub async fn audit(
+    client: &Client,
+    audit: Audit,
+    interrupted: impl Fn() -> CliError,
+) -> Result<Audit, CliError> {
     let query = GetAudit {
         project_id: audit.project_id.to_string(),
         audit_id: audit.id.to_string(),
@@ -34,11 +38,20 @@ pub async fn audit(client: &Client, audit: Audit) -> Result<Audit, CliError> {
             progress.failed
         )
     };
-    until(client, &query, audit, |audit| !audit.status.is_active(), told).await
+    let is_over = |audit: &Audit| !audit.status.is_active();
+    tokio::select! {
+        ended = until(client, &query, audit, is_over, told) => ended,
+        error = interruption(interrupted) => Err(error),
+    }
 }
 
-/// Waits until a job has ended.
-pub async fn job(client: &Client, project: &str, job: Job) -> Result<Job, CliError> {
+/// Waits until a job has ended. Ctrl-C ends the waiting with this error.
+pub async fn job(
+    client: &Client,
+    project: &str,
+    job: Job,
+    interrupted: impl Fn() -> CliError,
+) -> Result<Job, CliError> {
     let query = GetJob {
         project_id: project.to_owned(),
         job_id: job.id.to_string(),
@@ -55,7 +68,20 @@ pub async fn job(client: &Client, project: &str, job: Job) -> Result<Job, CliErr
             _ => format!("{kind}: {status}"),
         }
     };
-    until(client, &query, job, |job| !job.status.is_active(), told).await
+    let is_over = |job: &Job| !job.status.is_active();
+    tokio::select! {
+        ended = until(client, &query, job, is_over, told) => ended,
+        error = interruption(interrupted) => Err(error),
+    }
+}
+
+/// Waits for Ctrl-C.
+async fn interruption(error: impl Fn() -> CliError) -> CliError {
+    if tokio::signal::ctrl_c().await.is_err() {
+        // Without a handler the system ends the program.
+        std::future::pending::<()>().await;
+    }
+    error()
 }
 
 /// Polls until the answer says that the work has ended.
@@ -75,14 +101,23 @@ async fn until<O: Operation>(
         bar.set_style(style);
     }
     bar.enable_steady_tick(Duration::from_millis(120));
+    let bar = Cleared(bar);
     let mut answer = first;
     while !is_over(&answer) {
-        bar.set_message(told(&answer));
+        bar.0.set_message(told(&answer));
         tokio::time::sleep(POLL_INTERVAL).await;
         answer = client.call(query).await?;
     }
-    bar.finish_and_clear();
     Ok(answer)
+}
+
+/// Bar that leaves nothing behind, however the waiting ends.
+struct Cleared(ProgressBar);
+
+impl Drop for Cleared {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
 }
 
 /// Threshold of `--fail-on`: `error`, `warning`, or `score<N`.

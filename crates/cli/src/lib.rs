@@ -2,6 +2,7 @@
 //!
 //! Data goes to stdout, everything else to stderr; [`exit`] documents the exit codes.
 
+pub mod dashboard;
 pub mod exit;
 pub mod export;
 pub mod follow;
@@ -13,7 +14,9 @@ pub mod output;
 mod overview;
 pub mod profile;
 mod proof;
+pub mod stdio;
 pub mod verbs;
+pub mod watch;
 
 pub use exit::{CliError, Exit};
 pub use searchwright_client::Client;

@@ -44,6 +44,24 @@ pub struct LoginCommand {
     /// Print the address, and do not open a browser.
     #[arg(long)]
     no_browser: bool,
+    /// Sign in for `searchwright mcp` instead of the other commands: a token is valid at one of the two.
+    #[arg(long)]
+    mcp: bool,
+}
+
+/// Returns the URL of MCP that the server names.
+fn mcp_of(client: &Client, metadata: &ServerMetadata) -> Result<String, CliError> {
+    let url = metadata.mcp_url().map(str::to_owned);
+    url.ok_or_else(|| no_mcp_url(client.root().trim_end_matches("/v1")))
+}
+
+/// Error for a server that does not name its MCP.
+pub(crate) fn no_mcp_url(server: &str) -> CliError {
+    CliError::new(
+        Exit::Failed,
+        format!("{server} does not say at which URL it serves MCP"),
+    )
+    .hint("name it with --mcp-url; by default it is http://127.0.0.1:8788/mcp")
 }
 
 fn failed(why: impl Into<String>) -> CliError {
@@ -67,12 +85,19 @@ impl LoginCommand {
         let client = Client::new(&connection.server_url()?, "")?;
         let metadata = client.server_metadata().await?;
         let scope = self.scope();
+        let mcp = self.mcp.then(|| mcp_of(&client, &metadata)).transpose()?;
+        let resource = mcp.as_deref().unwrap_or(client.root());
         let tokens = if self.device {
-            self.by_device(&client, &metadata, &scope).await?
+            self.by_device(&client, &metadata, resource, &scope).await?
         } else {
-            self.by_browser(&client, &metadata, &scope).await?
+            self.by_browser(&client, &metadata, resource, &scope).await?
         };
         let stored = StoredTokens::new(&tokens, &metadata)?;
+        if let Some(mcp) = &mcp {
+            let name = connection.store_mcp_tokens(client.root(), mcp, stored)?;
+            eprintln!("signed in for MCP at {mcp}; the tokens are in the profile {name}");
+            return Ok(Exit::Done);
+        }
         let name = connection.store_tokens(client.root(), stored)?;
         eprintln!("signed in; the tokens are in the profile {name}");
         whoami(connection, false).await
@@ -93,6 +118,7 @@ impl LoginCommand {
         &self,
         client: &Client,
         metadata: &ServerMetadata,
+        resource: &str,
         scope: &str,
     ) -> Result<TokenSet, CliError> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
@@ -106,7 +132,7 @@ impl LoginCommand {
                 ("redirect_uri", &redirect),
                 ("code_challenge", &challenge),
                 ("code_challenge_method", "S256"),
-                ("resource", client.root()),
+                ("resource", resource),
                 ("scope", scope),
                 ("state", &state),
             ])
@@ -129,7 +155,7 @@ impl LoginCommand {
             ("redirect_uri", &redirect),
             ("client_id", CLIENT_ID),
             ("code_verifier", &verifier),
-            ("resource", client.root()),
+            ("resource", resource),
         ];
         client
             .send_form(&metadata.token_endpoint, &form)
@@ -141,13 +167,10 @@ impl LoginCommand {
         &self,
         client: &Client,
         metadata: &ServerMetadata,
+        resource: &str,
         scope: &str,
     ) -> Result<TokenSet, CliError> {
-        let form = [
-            ("client_id", CLIENT_ID),
-            ("scope", scope),
-            ("resource", client.root()),
-        ];
+        let form = [("client_id", CLIENT_ID), ("scope", scope), ("resource", resource)];
         let begun: DeviceAuthorization = client
             .send_form(&metadata.device_authorization_endpoint, &form)
             .await?
@@ -284,16 +307,21 @@ pub async fn whoami(connection: &Connection, json: bool) -> Result<Exit, CliErro
 
 /// Gives the tokens of the profile back, and removes the profile.
 pub async fn logout(connection: &Connection) -> Result<Exit, CliError> {
-    let (name, url, tokens) = connection.take_tokens()?;
+    let (name, url, all) = connection.take_tokens()?;
     let client = Client::new(&url, "")?;
-    let form = [("token", tokens.refresh_token.as_str()), ("client_id", CLIENT_ID)];
-    let revoked: Result<Result<serde_json::Value, TokenError>, _> =
-        client.send_form(&tokens.revocation_endpoint, &form).await;
-    match revoked {
-        Ok(Ok(_)) => eprintln!("signed out; profile {name} is removed"),
-        _ => eprintln!(
+    let mut is_revoked = true;
+    for tokens in all {
+        let form = [("token", tokens.refresh_token.as_str()), ("client_id", CLIENT_ID)];
+        let revoked: Result<Result<serde_json::Value, TokenError>, _> =
+            client.send_form(&tokens.revocation_endpoint, &form).await;
+        is_revoked &= matches!(revoked, Ok(Ok(_)));
+    }
+    if is_revoked {
+        eprintln!("signed out; profile {name} is removed");
+    } else {
+        eprintln!(
             "profile {name} is removed, but the server did not take the tokens back; end the access on its page /account"
-        ),
+        );
     }
     Ok(Exit::Done)
 }

@@ -13,6 +13,7 @@ use std::{
 };
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use searchwright_client::Client;
 use searchwright_contract::mcp_clients::{
     ClientSetup, CommandLine, ConfigEntry, DEFAULT_NAME, McpClient, McpServer,
@@ -21,11 +22,19 @@ use serde::Serialize;
 
 use crate::{
     exit::{CliError, Exit},
+    login::no_mcp_url,
     profile::Connection,
 };
 
 use config_edit::{Existing, find_existing, set_entry};
 use machine::Machine;
+
+/// Everything but the unreserved characters of RFC 3986.
+const WORD: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
 
 /// Make this server known to an MCP client of this user.
 #[derive(Clone, Debug, clap::Args)]
@@ -39,6 +48,13 @@ pub struct InstallMcp {
     /// URL of MCP; by default the server is asked.
     #[arg(long, value_name = "URL")]
     mcp_url: Option<String>,
+    /// Sets of tools to offer, separated by commas; the usual ones unless named.
+    #[arg(long, value_name = "WORDS", value_delimiter = ',')]
+    toolsets: Vec<String>,
+    /// Let the client start `searchwright mcp` instead of connecting to the URL: for servers that only this computer reaches, and
+    /// with the credential of this program.
+    #[arg(long)]
+    stdio: bool,
     /// Print what would be done, and change nothing.
     #[arg(long)]
     print: bool,
@@ -51,11 +67,28 @@ impl InstallMcp {
             Some(url) => url.clone(),
             None => find_mcp_url(&connection.server_url()?).await?,
         };
-        let server =
-            McpServer::new(&self.name, &url).map_err(|e| CliError::new(Exit::Usage, e.to_string()))?;
+        let url = with_toolsets(url, &self.toolsets);
+        let server = McpServer::new(&self.name, &url).map_err(|e| {
+            CliError::new(Exit::Usage, e.to_string())
+                .hint("name the server with --name, and its URL with --mcp-url")
+        })?;
+        let setup = if self.stdio {
+            let words = self.words(connection)?;
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            self.client.setup_program(&server, &words).ok_or_else(|| {
+                let label = self.client.label();
+                CliError::new(
+                    Exit::Usage,
+                    format!("{label} runs in the cloud and starts no program here"),
+                )
+                .hint("install it without --stdio, with a public URL of the server")
+            })?
+        } else {
+            self.client.setup(&server)
+        };
         let installer = Installer {
             machine: Machine::current(),
-            setup: self.client.setup(&server),
+            setup,
             server,
             is_dry_run: self.print,
         };
@@ -72,15 +105,54 @@ impl InstallMcp {
     }
 }
 
-async fn find_mcp_url(server: &str) -> Result<String, CliError> {
+impl InstallMcp {
+    /// Returns this program with the arguments that a client gives it.
+    fn words(&self, connection: &Connection) -> Result<Vec<String>, CliError> {
+        let program = std::env::current_exe()?;
+        let program = program.to_str().ok_or_else(|| {
+            CliError::new(
+                Exit::Failed,
+                format!(
+                    "{} has a path that no file of a client can hold",
+                    program.display()
+                ),
+            )
+            .hint("install the program below a path of ordinary characters")
+        })?;
+        let mut words = vec![program.to_owned(), "mcp".to_owned()];
+        // By = in one word: some commands of clients take what begins with -- for their own.
+        let named = [
+            ("profile", connection.profile.clone()),
+            ("url", connection.url.clone()),
+            ("mcp-url", self.mcp_url.clone()),
+        ];
+        let toolsets = (!self.toolsets.is_empty()).then(|| self.toolsets.join(","));
+        for (name, value) in named.into_iter().chain([("toolsets", toolsets)]) {
+            if let Some(value) = value {
+                words.push(format!("--{name}={value}"));
+            }
+        }
+        Ok(words)
+    }
+}
+
+/// Asks a server at which URL it serves MCP.
+pub(crate) async fn find_mcp_url(server: &str) -> Result<String, CliError> {
     let found = Client::new(server, "")?.mcp_url().await?;
-    found.ok_or_else(|| {
-        CliError::new(
-            Exit::Failed,
-            format!("{server} does not say at which URL it serves MCP"),
-        )
-        .hint("name it with --mcp-url; by default it is http://127.0.0.1:8788/mcp")
-    })
+    found.ok_or_else(|| no_mcp_url(server))
+}
+
+/// Returns a URL of MCP with the sets of tools that it is to offer.
+pub(crate) fn with_toolsets(url: String, toolsets: &[String]) -> String {
+    if toolsets.is_empty() {
+        return url;
+    }
+    let joint = if url.contains('?') { '&' } else { '?' };
+    let words: Vec<String> = toolsets
+        .iter()
+        .map(|word| utf8_percent_encode(word.trim(), WORD).to_string())
+        .collect();
+    format!("{url}{joint}toolsets={}", words.join(","))
 }
 
 /// Outcome of an installation.

@@ -1,7 +1,10 @@
 //! Output of commands: JSON for programs, tables for people. Control characters in text of websites are replaced,
 //! because a terminal would obey them.
 
-use std::io::{IsTerminal as _, Write as _};
+mod form;
+mod lists;
+
+use std::io::{IsTerminal as _, Write};
 
 use comfy_table::{ContentArrangement, Table};
 use searchwright_contract::{
@@ -12,301 +15,70 @@ use searchwright_contract::{
 use serde::Deserialize as _;
 use serde_json::Value;
 
+pub use form::{Form, Printer};
+pub(crate) use form::{OutputArgs, with_output_args};
+
 use crate::{exit::CliError, overview};
 
 /// Member whose form depends on the check, shown in words.
 const EVIDENCE: &str = "evidence";
-/// Columns of the lists, as heading and member (or the path to one, as in a JSON Pointer).
-const COLUMNS: &[(&str, &[(&str, &str)])] = &[
-    (
-        "projects.list",
-        &[("id", "id"), ("name", "name"), ("domain", "domain")],
-    ),
-    (
-        "keywords.list",
-        &[
-            ("id", "id"),
-            ("keyword", "keyword"),
-            ("volume", "searchVolume"),
-            ("difficulty", "keywordDifficulty"),
-            ("intent", "intent"),
-            ("status", "status"),
-        ],
-    ),
-    (
-        "posts.list",
-        &[
-            ("id", "id"),
-            ("status", "status"),
-            ("title", "title"),
-            ("keyword", "keyword"),
-            ("words", "wordCount"),
-            ("score", "seoScore"),
-            ("version", "version"),
-        ],
-    ),
-    (
-        "posts.revisions",
-        &[
-            ("number", "number"),
-            ("words", "wordCount"),
-            ("title", "title"),
-            ("replaced", "replacedAt"),
-        ],
-    ),
-    (
-        "audits.list",
-        &[
-            ("id", "id"),
-            ("status", "status"),
-            ("score", "healthScore"),
-            ("change", "sincePrevious/healthScore"),
-            ("errors", "totals/errors"),
-            ("warnings", "totals/warnings"),
-            ("requested", "requestedAt"),
-            ("finished", "finishedAt"),
-        ],
-    ),
-    (
-        "issues.list",
-        &[
-            ("severity", "severity"),
-            ("check", "checkId"),
-            ("pages", "affectedPages"),
-            ("site-wide", "siteWide/share"),
-            ("impact", "impact"),
-            ("title", "title"),
-            ("id", "id"),
-        ],
-    ),
-    (
-        "issues.occurrences",
-        &[
-            ("url", "url"),
-            ("state", "state"),
-            ("evidence", EVIDENCE),
-            ("page", "page_id"),
-        ],
-    ),
-    (
-        "pages.list",
-        &[
-            ("status", "statusCode"),
-            ("indexable", "indexable"),
-            ("depth", "depth"),
-            ("url", "url"),
-            ("title", "title"),
-            ("id", "id"),
-        ],
-    ),
-    (
-        "jobs.list",
-        &[
-            ("id", "id"),
-            ("type", "type"),
-            ("status", "status"),
-            ("attempt", "attempt"),
-            ("created", "createdAt"),
-        ],
-    ),
-    (
-        "activity.list",
-        &[
-            ("when", "createdAt"),
-            ("action", "action"),
-            ("subject", "subject"),
-            ("by", "credential/type"),
-            ("name", "credential/name"),
-        ],
-    ),
-    (
-        "integrations.list",
-        &[
-            ("provider", "provider"),
-            ("status", "status"),
-            ("missing", "missing"),
-            ("account", "account"),
-            ("site", "siteId"),
-            ("collection", "collectionId"),
-            ("last publish", "lastPublishAt"),
-        ],
-    ),
-    (
-        "prompts.list",
-        &[
-            ("id", "id"),
-            ("prompt", "text"),
-            ("class", "class"),
-            ("mention rate", "window/mentionRate/value"),
-            ("answers", "window/mentionRate/denominator"),
-            ("standing", "window/gap"),
-            ("last answer", "latest/answerAt"),
-        ],
-    ),
-    (
-        "prompts.answers",
-        &[
-            ("id", "id"),
-            ("engine", "engine"),
-            ("surface", "surface"),
-            ("status", "status"),
-            ("asked", "askedAt"),
-            ("model", "servedModel"),
-            ("text", "text"),
-        ],
-    ),
-    (
-        "runs.list",
-        &[
-            ("id", "id"),
-            ("status", "status"),
-            ("trigger", "trigger"),
-            ("engines", "engines"),
-            ("samples", "samples"),
-            ("cost", "actualCost"),
-            ("created", "createdAt"),
-        ],
-    ),
-    (
-        "names.list",
-        &[
-            ("name", "name"),
-            ("status", "status"),
-            ("answers", "answers"),
-            ("prompts", "prompts"),
-            ("engines", "engines"),
-            ("last seen", "lastSeenAt"),
-            ("near to", "nearTo/brand"),
-        ],
-    ),
-    (
-        "visibility.engines",
-        &[
-            ("engine", "engine"),
-            ("surface", "surface"),
-            ("configured", "configured"),
-            ("answers", "answers"),
-            ("failures", "failures"),
-            ("last good answer", "lastGoodAnswerAt"),
-            ("last error", "lastError"),
-            ("missing", "missing"),
-        ],
-    ),
-    (
-        "visibility.opportunities",
-        &[
-            ("score", "score"),
-            ("kind", "kind"),
-            ("title", "title"),
-            ("why", "why"),
-        ],
-    ),
-    (
-        "webhooks.list",
-        &[
-            ("id", "id"),
-            ("event", "event"),
-            ("url", "targetUrl"),
-            ("status", "status"),
-            ("failing since", "failingSince"),
-        ],
-    ),
-    (
-        "webhooks.deliveries",
-        &[
-            ("id", "id"),
-            ("event", "event"),
-            ("status", "status"),
-            ("attempts", "attempts"),
-            ("next", "nextAttemptAt"),
-            ("created", "createdAt"),
-        ],
-    ),
-    (
-        "events.list",
-        &[("when", "timestamp"), ("type", "type"), ("data", "data")],
-    ),
-    (
-        "products.list",
-        &[
-            ("id", "id"),
-            ("name", "name"),
-            ("category", "category"),
-            ("status", "status"),
-            ("url", "url"),
-        ],
-    ),
-    (
-        "competitors.list",
-        &[
-            ("id", "id"),
-            ("name", "name"),
-            ("domain", "domain"),
-            ("active", "active"),
-        ],
-    ),
-    (
-        "faqs.list",
-        &[
-            ("id", "id"),
-            ("question", "question"),
-            ("language", "language"),
-            ("verified", "verifiedAt"),
-        ],
-    ),
-    (
-        "ctas.list",
-        &[
-            ("id", "id"),
-            ("label", "label"),
-            ("placement", "placement"),
-            ("priority", "priority"),
-            ("url", "url"),
-        ],
-    ),
-];
 
-/// Prints an answer.
+/// Prints an answer: as JSON, or for people.
 pub fn print(name: &str, answer: &Value, json: bool) -> Result<(), CliError> {
-    let mut out = std::io::stdout().lock();
-    if json {
-        if !answer.is_null() {
-            crate::json_text::write_json(&mut out, answer)?;
-        }
-        return Ok(());
+    let form = if json { Form::Json } else { Form::Table };
+    Printer::plain(form).print(name, answer)
+}
+
+/// Says something on stderr, unless the output is for a program: then nothing but failures is said.
+pub(crate) fn write_note(text: &str) {
+    if std::io::stdout().is_terminal() && std::io::stderr().is_terminal() {
+        eprintln!("{text}");
     }
-    match (
-        COLUMNS.iter().find(|(n, _)| *n == name),
-        answer.get("data").and_then(Value::as_array),
-    ) {
-        (Some((_, columns)), Some(rows)) => {
+}
+
+/// Writes an answer for people.
+fn write_for_people(out: &mut impl Write, name: &str, answer: &Value) -> Result<(), CliError> {
+    match (columns_of(name), rows_of(answer)) {
+        (Some(columns), Some(rows)) => {
             writeln!(out, "{}", table(columns, rows))?;
             if let Some(cursor) = answer.get("nextCursor").and_then(Value::as_str) {
-                eprintln!("more: --cursor {cursor}");
+                write_note(&format!("more: --cursor {cursor}, or --all"));
             }
         }
-        _ if answer.is_null() => eprintln!("done"),
+        _ if answer.is_null() => write_note("done"),
         _ if name == GetOverview::META.name => {
             let shown = Overview::deserialize(answer).map_err(std::io::Error::from)?;
-            overview::write(&mut out, &shown)?;
+            overview::write(out, &shown)?;
         }
-        _ => record(&mut out, answer, 0)?,
+        _ => record(out, answer, 0)?,
     }
     Ok(())
+}
+
+fn columns_of(name: &str) -> Option<&'static [(&'static str, &'static str)]> {
+    let (_, columns) = lists::COLUMNS.iter().find(|(list, _)| *list == name)?;
+    Some(columns)
+}
+
+/// Returns the records of a list.
+fn rows_of(answer: &Value) -> Option<&[Value]> {
+    answer.get("data")?.as_array().map(Vec::as_slice)
 }
 
 /// Returns a table of rows.
 pub(crate) fn table(columns: &[(&str, &str)], rows: &[Value]) -> Table {
     let heads: Vec<&str> = columns.iter().map(|(heading, _)| *heading).collect();
-    let rows = rows.iter().map(|row| {
-        let member = |path: &str| row.pointer(&format!("/{path}")).unwrap_or(&Value::Null);
-        let columns = columns.iter().map(|(_, path)| match *path {
-            EVIDENCE => plain(&in_words(member(path))),
-            path => cell(member(path)),
-        });
-        columns.collect()
+    cells(&heads, rows.iter().map(|row| cells_of(columns, row)))
+}
+
+/// Returns the cells of a row.
+fn cells_of(columns: &[(&str, &str)], row: &Value) -> Vec<String> {
+    let member = |path: &str| row.pointer(&format!("/{path}")).unwrap_or(&Value::Null);
+    let columns = columns.iter().map(|(_, path)| match *path {
+        EVIDENCE => plain(&in_words(member(path))),
+        path => cell(member(path)),
     });
-    cells(&heads, rows)
+    columns.collect()
 }
 
 /// Returns a table of texts.
@@ -319,7 +91,9 @@ pub(crate) fn cells(heads: &[&str], rows: impl Iterator<Item = Vec<String>>) -> 
         // A pipe has no width: nothing is wrapped, so that lines are records.
         table.set_content_arrangement(ContentArrangement::Disabled);
     }
-    table.set_header(heads.iter().map(|heading| heading.to_uppercase()));
+    if !heads.is_empty() {
+        table.set_header(heads.iter().map(|heading| heading.to_uppercase()));
+    }
     table.add_rows(rows);
     table
 }
@@ -337,7 +111,7 @@ fn cell(value: &Value) -> String {
     }
 }
 
-fn record(out: &mut impl std::io::Write, value: &Value, depth: usize) -> std::io::Result<()> {
+fn record(out: &mut impl Write, value: &Value, depth: usize) -> std::io::Result<()> {
     let Value::Object(members) = value else {
         return writeln!(out, "{}", cell(value));
     };

@@ -51,6 +51,36 @@ struct Profile {
     key: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tokens: Option<StoredTokens>,
+    /// Sign-in for MCP: a token is valid at one resource, and that of the HTTP API is another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    mcp: Option<McpSignIn>,
+}
+
+/// OAuth tokens for MCP.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct McpSignIn {
+    /// URL of MCP at which they are valid.
+    url: String,
+    tokens: StoredTokens,
+}
+
+/// Resource of this server at which tokens are valid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resource {
+    /// The HTTP API.
+    Api,
+    /// MCP.
+    Mcp,
+}
+
+impl Profile {
+    fn tokens_mut(&mut self, resource: Resource) -> Option<&mut StoredTokens> {
+        match resource {
+            Resource::Api => self.tokens.as_mut(),
+            Resource::Mcp => self.mcp.as_mut().map(|mcp| &mut mcp.tokens),
+        }
+    }
 }
 
 /// OAuth tokens of a profile.
@@ -157,7 +187,7 @@ impl Connection {
                     url: own,
                     ..
                 }),
-            ) => refresh(name, &own).await?,
+            ) => refresh(name, &own, Resource::Api, None).await?,
             (None, _) => {
                 return Err(
                     CliError::new(Exit::Unauthorised, "there is no credential").hint(
@@ -167,6 +197,42 @@ impl Connection {
             }
         };
         Ok(Client::new(&url, credential.trim())?)
+    }
+
+    /// Returns the bearer token for MCP at this URL: a key, or the access token of `login --mcp`, refreshed when it is about to
+    /// expire, or when it is the one that was `refused`.
+    pub async fn mcp_token(&self, mcp_url: &str, refused: Option<&str>) -> Result<String, CliError> {
+        let key = std::env::var("SEARCHWRIGHT_KEY").ok().filter(|k| !k.is_empty());
+        if let Some(key) = key {
+            return Ok(key.trim().to_owned());
+        }
+        let name = self.profile.as_deref().unwrap_or(DEFAULT_PROFILE);
+        let missing = || {
+            CliError::new(Exit::Unauthorised, "there is no credential for MCP").hint(
+                "sign in with `searchwright login --mcp`; or set SEARCHWRIGHT_KEY where the MCP client starts this program, or save a key with `searchwright profile save`",
+            )
+        };
+        let profile = self.find()?.ok_or_else(missing)?;
+        if let Some(key) = profile.key {
+            return Ok(key.trim().to_owned());
+        }
+        let sign_in = profile.mcp.ok_or_else(missing)?;
+        // The query names sets of tools; the resource is without it.
+        let asked = mcp_url.split('?').next().unwrap_or_default();
+        if sign_in.url != asked {
+            return Err(CliError::new(
+                Exit::Usage,
+                format!(
+                    "the sign-in for MCP of profile {name:?} is for {}, and its tokens are sent nowhere else",
+                    sign_in.url
+                ),
+            )
+            .hint("sign in to the other server with `searchwright login --mcp --url URL --profile NAME`"));
+        }
+        if sign_in.tokens.is_fresh() && refused != Some(sign_in.tokens.access_token.as_str()) {
+            return Ok(sign_in.tokens.access_token);
+        }
+        refresh(name, &profile.url, Resource::Mcp, refused).await
     }
 
     /// The profile that is named, or the default one; an error if a named one does not exist.
@@ -191,32 +257,51 @@ impl Connection {
         Ok(known.unwrap_or_else(|| DEFAULT_URL.to_owned()))
     }
 
-    /// Stores the tokens of a sign-in, and returns the name of the profile.
+    /// Stores the tokens of a sign-in, and returns the name of the profile. What it holds for the other resource of the same
+    /// server stays.
     pub fn store_tokens(&self, root: &str, tokens: StoredTokens) -> Result<String, CliError> {
+        self.sign_in(root, |profile| profile.tokens = Some(tokens))
+    }
+
+    /// Stores the tokens of a sign-in for MCP at this URL.
+    pub fn store_mcp_tokens(&self, root: &str, mcp: &str, tokens: StoredTokens) -> Result<String, CliError> {
+        let url = mcp.to_owned();
+        self.sign_in(root, |profile| profile.mcp = Some(McpSignIn { url, tokens }))
+    }
+
+    fn sign_in(&self, root: &str, write: impl FnOnce(&mut Profile)) -> Result<String, CliError> {
         let name = self.profile.clone().unwrap_or_else(|| DEFAULT_PROFILE.to_owned());
         let url = root.trim_end_matches("/v1").to_owned();
         let _lock = lock()?;
         let path = file()?;
         let mut all = load(&path)?;
-        let profile = Profile {
-            url,
-            key: None,
-            tokens: Some(tokens),
-        };
+        let known = all.remove(&name).filter(|known| known.url == url);
+        let mut profile = known.unwrap_or_default();
+        profile.url = url;
+        profile.key = None;
+        write(&mut profile);
         all.insert(name.clone(), profile);
         store(&path, &all)?;
         Ok(name)
     }
 
     /// Removes the profile, and returns its name, URL and tokens.
-    pub fn take_tokens(&self) -> Result<(String, String, StoredTokens), CliError> {
+    pub fn take_tokens(&self) -> Result<(String, String, Vec<StoredTokens>), CliError> {
         let name = self.profile.clone().unwrap_or_else(|| DEFAULT_PROFILE.to_owned());
         let _lock = lock()?;
         let path = file()?;
         let mut all = load(&path)?;
-        let none = || CliError::new(Exit::Refused, format!("profile {name:?} holds no sign-in"));
+        let none = || {
+            CliError::new(Exit::Refused, format!("profile {name:?} holds no sign-in")).hint(
+                "`searchwright profile list` shows the profiles, `searchwright profile remove` removes one",
+            )
+        };
         let profile = all.remove(&name).ok_or_else(none)?;
-        let tokens = profile.tokens.ok_or_else(none)?;
+        let mcp = profile.mcp.map(|mcp| mcp.tokens);
+        let tokens: Vec<StoredTokens> = profile.tokens.into_iter().chain(mcp).collect();
+        if tokens.is_empty() {
+            return Err(none());
+        }
         store(&path, &all)?;
         Ok((name.clone(), profile.url, tokens))
     }
@@ -234,7 +319,12 @@ fn lock() -> Result<std::fs::File, CliError> {
 }
 
 /// Refreshes the tokens of a profile, and returns the access token. Another process may have done it meanwhile.
-async fn refresh(name: &str, url: &str) -> Result<String, CliError> {
+async fn refresh(
+    name: &str,
+    url: &str,
+    resource: Resource,
+    refused: Option<&str>,
+) -> Result<String, CliError> {
     let locked = tokio::task::spawn_blocking(lock).await;
     let _lock = locked.map_err(|e| CliError::new(Exit::Failed, e.to_string()))??;
     let path = file()?;
@@ -244,13 +334,16 @@ async fn refresh(name: &str, url: &str) -> Result<String, CliError> {
             Exit::Unauthorised,
             format!("the sign-in of profile {name:?} has ended"),
         )
-        .hint("sign in again with `searchwright login`")
+        .hint(match resource {
+            Resource::Api => "sign in again with `searchwright login`",
+            Resource::Mcp => "sign in again with `searchwright login --mcp`",
+        })
     };
     let tokens = all
         .get_mut(name)
-        .and_then(|p| p.tokens.as_mut())
+        .and_then(|profile| profile.tokens_mut(resource))
         .ok_or_else(ended)?;
-    if tokens.is_fresh() {
+    if tokens.is_fresh() && refused != Some(tokens.access_token.as_str()) {
         return Ok(tokens.access_token.clone());
     }
     let form = [
@@ -291,6 +384,7 @@ impl ProfileCommand {
                         url,
                         key: Some(read_key()?),
                         tokens: None,
+                        mcp: None,
                     },
                 );
                 store(&path, &all)?;
@@ -318,10 +412,12 @@ impl ProfileCommand {
 
 /// The part of a credential that a list shows.
 fn shown(profile: &Profile) -> String {
-    match (&profile.key, &profile.tokens) {
-        (Some(key), _) => format!("{}…", key.get(..12).unwrap_or_default()),
-        (None, Some(_)) => "signed in".to_owned(),
-        (None, None) => String::new(),
+    match (&profile.key, &profile.tokens, &profile.mcp) {
+        (Some(key), ..) => format!("{}…", key.get(..12).unwrap_or_default()),
+        (None, Some(_), None) => "signed in".to_owned(),
+        (None, Some(_), Some(_)) => "signed in, also for MCP".to_owned(),
+        (None, None, Some(_)) => "signed in for MCP".to_owned(),
+        (None, None, None) => String::new(),
     }
 }
 

@@ -1,15 +1,19 @@
 //! The commands of the table: `keywords.list` is `searchwright keywords list`.
 
-use std::io::{IsTerminal as _, Write as _};
+mod consent;
+mod examples;
+mod waiting;
+
+use std::io::Write as _;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use searchwright_contract::{
-    Effect, Meta, Operation,
-    audits::{AuditStarted, AuditStatus, GetCurrentAudit, StartAudit},
+    Answer as _, Effect, Meta, Operation,
+    audits::StartAudit,
+    columns::Columns,
     ids::ProjectId,
-    jobs::{Job, JobStatus},
     me::{GetMe, Me},
-    operation::{Visitor, input_schema},
+    operation::{Visitor, answer_schema},
     rechecks::{GetRecheck, Recheck, StartRecheck},
     visit,
 };
@@ -18,11 +22,14 @@ use serde_json::{Map, Value, json};
 use crate::{
     Client,
     exit::{CliError, Exit},
-    follow::{self, FailOn},
-    output,
+    follow::FailOn,
+    output::{self, OutputArgs, Printer},
     profile::Connection,
     proof,
 };
+
+/// Records of one request where all pages are wanted.
+const PAGE: u8 = 100;
 
 /// Flags of every command, each with the flag of an operation's member of the same name.
 const TAKEN: &[(&str, &str)] = &[
@@ -31,26 +38,29 @@ const TAKEN: &[(&str, &str)] = &[
     ("json", "its-json"),
 ];
 
+/// Argument of operations that have no dry run, kept to say so.
+const NO_DRY_RUN: &str = "no_dry_run";
+
 /// One operation as a command.
 struct Verb {
     meta: Meta,
     command: Command,
     arguments: fn(&ArgMatches) -> Result<Value, CliError>,
+    columns: fn() -> Option<Columns>,
 }
 
-#[derive(Default)]
-struct Verbs(Vec<Verb>);
+/// Operations as commands: all, or those of one resource.
+struct Verbs<'a> {
+    resource: Option<&'a str>,
+    found: Vec<Verb>,
+}
 
-impl Visitor for Verbs {
+impl Visitor for Verbs<'_> {
     fn operation<O: Operation>(&mut self) {
-        let schema = input_schema::<O>();
-        let description = schema
-            .get("description")
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned();
-        let verb = O::META.name.split('.').nth(1).unwrap_or_default();
-        let (first, _) = description.split_once("\n\n").unwrap_or((&description, ""));
+        let (resource, verb) = O::META.name.split_once('.').unwrap_or((O::META.name, ""));
+        if self.resource.is_some_and(|wanted| wanted != resource) {
+            return;
+        }
         let mut command = O::augment_args(Command::new(verb))
             .mut_args(
                 |arg| match TAKEN.iter().find(|(flag, _)| arg.get_long() == Some(*flag)) {
@@ -58,9 +68,7 @@ impl Visitor for Verbs {
                     None => arg,
                 },
             )
-            .mut_args(with_bare_flag)
-            .about(first.trim_end_matches('.').to_owned())
-            .long_about(description.clone());
+            .mut_args(with_bare_flag);
         if O::META.effect.runs() {
             command = command.arg(Arg::new("wait").long("wait").action(ArgAction::SetTrue).help(
                 if O::META.name == StartRecheck::META.name {
@@ -80,7 +88,7 @@ impl Visitor for Verbs {
                     .help("Exit with 5 on error, warning, or score<N"),
             );
         }
-        if needs_consent(O::META.effect) {
+        if consent::is_needed(O::META.effect) {
             command = command.arg(
                 Arg::new("yes")
                     .long("yes")
@@ -88,12 +96,30 @@ impl Visitor for Verbs {
                     .help("Do not ask for confirmation"),
             );
         }
-        self.0.push(Verb {
+        if !command
+            .get_arguments()
+            .any(|arg| arg.get_long() == Some("dry-run"))
+        {
+            let arg = Arg::new(NO_DRY_RUN).long("dry-run").hide(true);
+            command = command.arg(arg.num_args(0..=1).default_missing_value("true"));
+        }
+        if O::META.effect != Effect::Delete {
+            command = output::with_output_args(command, O::Answer::LIST);
+        }
+        self.found.push(Verb {
             meta: O::META,
             command,
             arguments: arguments::<O>,
+            columns: columns::<O>,
         });
     }
+}
+
+/// Returns the members of the records that an operation answers with.
+fn columns<O: Operation>() -> Option<Columns> {
+    let schema = answer_schema::<O>();
+    let schema = schema.as_value();
+    Columns::of_list(schema).or_else(|| Columns::of_record(schema))
 }
 
 fn arguments<O: Operation>(matches: &ArgMatches) -> Result<Value, CliError> {
@@ -120,31 +146,32 @@ fn with_bare_flag(arg: Arg) -> Arg {
     }
 }
 
-const fn needs_consent(effect: Effect) -> bool {
-    matches!(effect, Effect::Delete | Effect::Publish | Effect::Spend)
-}
-
-fn all() -> Vec<Verb> {
-    let mut verbs = Verbs::default();
+fn find(resource: Option<&str>) -> Vec<Verb> {
+    let mut verbs = Verbs {
+        resource,
+        found: Vec::new(),
+    };
     visit(&mut verbs);
-    verbs.0
+    verbs.found
 }
 
-/// A command per resource with its operations below it.
-pub fn commands() -> Vec<Command> {
+/// A command per resource with its operations below it: of every resource, or of one.
+pub fn commands(resource: Option<&str>) -> Vec<Command> {
     let mut resources: Vec<Command> = Vec::new();
-    for verb in all() {
+    for verb in find(resource) {
         let resource = verb.meta.name.split('.').next().unwrap_or_default();
         let at = resources
             .iter()
             .position(|c| c.get_name() == resource)
             .unwrap_or_else(|| {
-                resources.push(
-                    Command::new(resource)
-                        .about(about(resource))
-                        .subcommand_required(true)
-                        .arg_required_else_help(true),
-                );
+                let mut command = Command::new(resource)
+                    .about(about(resource))
+                    .subcommand_required(true)
+                    .arg_required_else_help(true);
+                if let Some(examples) = examples::find(resource) {
+                    command = command.after_help(examples);
+                }
+                resources.push(command);
                 resources.len() - 1
             });
         let command = resources.remove(at).subcommand(verb.command);
@@ -215,129 +242,99 @@ pub async fn run(
         .subcommand()
         .ok_or_else(|| CliError::new(Exit::Usage, "a verb is missing"))?;
     let full = format!("{resource}.{name}");
-    let verb = all()
+    let verb = find(Some(resource))
         .into_iter()
         .find(|v| v.meta.name == full)
         .ok_or_else(|| CliError::new(Exit::Usage, format!("there is no command {full}")))?;
-    let mut arguments = (verb.arguments)(matches)?;
-    let is_dry_run = arguments["dryRun"] == true;
-    if needs_consent(verb.meta.effect) && !is_dry_run && !matches.get_flag("yes") {
-        ask(&full)?;
+    let has_flag = |id: &str| matches.try_get_one::<bool>(id).ok().flatten() == Some(&true);
+    if matches.try_contains_id(NO_DRY_RUN).unwrap_or(false) {
+        return Err(no_dry_run(&verb.meta));
     }
+    let mut arguments = (verb.arguments)(matches)?;
+    let is_waiting = has_flag("wait");
+    let output = OutputArgs::read(matches, json)?;
+    let printer = output.printer(verb.meta.name, || match is_waiting {
+        true => waiting::columns(&verb.meta, verb.columns),
+        false => (verb.columns)(),
+    })?;
     let client = connection.client().await?;
     if verb.meta.in_project() && arguments.get("projectId").is_none_or(|p| p == "") {
         arguments["projectId"] = project_of(&client).await?.into();
     }
+    let is_dry_run = arguments["dryRun"] == true;
+    if consent::is_needed(verb.meta.effect) && !is_dry_run && !has_flag("yes") {
+        consent::ask(&client, &verb.meta, &arguments).await?;
+    }
+    if output.is_every_page {
+        return every_page(&client, &verb.meta, arguments, &printer).await;
+    }
     let project = arguments["projectId"].as_str().unwrap_or_default().to_owned();
     let answer = client.call_raw(&verb.meta, arguments).await?;
-    if verb.meta.name == StartAudit::META.name && matches.get_flag("wait") {
+    if verb.meta.name == StartAudit::META.name && is_waiting {
         let fail_on = matches.get_one::<FailOn>("fail_on").copied();
-        return wait_for_audit(&client, answer, fail_on, json).await;
+        return waiting::audit(&client, answer, fail_on, &printer).await;
     }
-    if verb.meta.effect.runs() && matches.get_flag("wait") && !answer["job"].is_null() {
+    if is_waiting && !answer["job"].is_null() {
         if verb.meta.name == StartRecheck::META.name {
-            return wait_for_recheck(&client, &project, answer, json).await;
+            return waiting::recheck(&client, &project, answer, &output, &printer).await;
         }
-        return wait(&client, &verb.meta, &project, answer, json).await;
+        return waiting::job(&client, &verb.meta, &project, answer, &printer).await;
     }
-    if verb.meta.name == GetRecheck::META.name && !json {
+    if verb.meta.name == GetRecheck::META.name && output.is_for_people() {
         let recheck: Recheck = serde_json::from_value(answer).map_err(failed)?;
         let titles = proof::titles(&client, &project).await?;
         proof::write(&mut std::io::stdout().lock(), &recheck, &titles)?;
         if let Some(cursor) = recheck.next_cursor {
-            eprintln!("more: --cursor {cursor}");
+            output::write_note(&format!("more: --cursor {cursor}"));
         }
         return Ok(Exit::Done);
     }
-    output::print(verb.meta.name, &answer, json)?;
+    printer.print(verb.meta.name, &answer)?;
     Ok(Exit::Done)
 }
 
-async fn wait_for_audit(
-    client: &Client,
-    started: Value,
-    fail_on: Option<FailOn>,
-    json: bool,
-) -> Result<Exit, CliError> {
-    let started: AuditStarted = serde_json::from_value(started).map_err(failed)?;
-    if started.already_running {
-        eprintln!("an audit is running already; following it");
+/// Refusal of `--dry-run` where there is none.
+fn no_dry_run(meta: &Meta) -> CliError {
+    let command = meta.name.replace('.', " ");
+    if meta.effect == Effect::Read {
+        return CliError::new(Exit::Usage, format!("{command} has no --dry-run: it only reads"))
+            .hint("leave --dry-run out");
     }
-    let audit = follow::audit(client, started.audit).await?;
-    let answer = serde_json::to_value(&audit).map_err(failed)?;
-    output::print(GetCurrentAudit::META.name, &answer, json)?;
-    match audit.status {
-        AuditStatus::Failed | AuditStatus::Cancelled => Ok(Exit::Failed),
-        _ => fail_on.map_or(Ok(Exit::Done), |fail_on| fail_on.exit(&audit)),
-    }
-}
-
-/// Waits for a recheck and says what it has proven.
-async fn wait_for_recheck(
-    client: &Client,
-    project: &str,
-    mut answer: Value,
-    json: bool,
-) -> Result<Exit, CliError> {
-    if answer["alreadyRunning"] == true {
-        eprintln!("a recheck is running already; following it");
-    }
-    let job: Job = serde_json::from_value(answer["job"].take()).map_err(failed)?;
-    let id = answer["recheck"]["id"].as_str().unwrap_or_default().to_owned();
-    let job = follow::job(client, project, job).await.map_err(|error| {
-        let goes_on = format!("the recheck continues: searchwright rechecks get {id}");
-        let hint = error.hint.clone();
-        error.hint(hint.map_or(goes_on.clone(), |hint| format!("{hint}; {goes_on}")))
-    })?;
-    let recheck = proof::whole(client, project, &id).await?;
-    if json {
-        answer["job"] = serde_json::to_value(&job).map_err(failed)?;
-        answer["recheck"] = serde_json::to_value(&recheck).map_err(failed)?;
-        output::print(StartRecheck::META.name, &answer, json)?;
+    let error = CliError::new(
+        Exit::Usage,
+        format!("{command} has no --dry-run, and nothing was done"),
+    );
+    error.hint(if consent::is_needed(meta.effect) {
+        "without --yes it says what it would do, and asks first"
     } else {
-        let titles = proof::titles(client, project).await?;
-        proof::write(&mut std::io::stdout().lock(), &recheck, &titles)?;
-    }
-    ended(job).map(|_| proof::exit(&recheck))
+        "read the record first with the command's `get` or `list`; leave --dry-run out to carry it out"
+    })
 }
 
-/// Waits for the job that an operation has started, and prints it, together with the answer of an import.
-async fn wait(
+/// Prints all pages of a list, each when it has come.
+async fn every_page(
     client: &Client,
     meta: &Meta,
-    project: &str,
-    mut answer: Value,
-    json: bool,
+    mut arguments: Value,
+    printer: &Printer,
 ) -> Result<Exit, CliError> {
-    let job: Job = serde_json::from_value(answer["job"].take()).map_err(failed)?;
-    let goes_on = format!("the job continues: searchwright jobs get {}", job.id);
-    let job = follow::job(client, project, job).await.map_err(|error| {
-        let hint = error.hint.clone();
-        error.hint(hint.map_or(goes_on.clone(), |hint| format!("{hint}; {goes_on}")))
-    })?;
-    let shown = serde_json::to_value(&job).map_err(failed)?;
-    if meta.effect == Effect::Import {
-        answer["job"] = shown;
-    } else {
-        answer = shown;
+    if arguments.get("limit").is_none_or(Value::is_null) {
+        arguments["limit"] = PAGE.into();
     }
-    output::print(meta.name, &answer, json)?;
-    ended(job)
-}
-
-/// Exit code of a job that has ended; the error says why it failed.
-fn ended(job: Job) -> Result<Exit, CliError> {
-    match (job.status, job.problem) {
-        (JobStatus::Succeeded, _) => Ok(Exit::Done),
-        (_, Some(problem)) => Err(CliError {
-            message: problem.to_string(),
-            hint: problem.hint,
-            exit: Exit::Failed,
-        }),
-        (status, None) => Err(CliError::new(
-            Exit::Failed,
-            format!("the job is {}", status.as_str()),
-        )),
+    let mut pages = printer.pages(meta.name);
+    let mut out = std::io::BufWriter::new(std::io::stdout());
+    loop {
+        let answer = client.call_raw(meta, arguments.clone()).await?;
+        let rows = answer["data"].as_array().map(Vec::as_slice).unwrap_or_default();
+        pages.write(&mut out, rows)?;
+        out.flush()?;
+        let next = &answer["nextCursor"];
+        // The feed of events has a cursor on its last page as well, and none on the empty page behind it.
+        if next.is_null() || rows.is_empty() {
+            pages.end(&mut out)?;
+            return Ok(Exit::Done);
+        }
+        arguments["cursor"] = next.clone();
     }
 }
 
@@ -345,28 +342,55 @@ fn failed(error: impl std::fmt::Display) -> CliError {
     CliError::new(Exit::Failed, error.to_string())
 }
 
-fn ask(what: &str) -> Result<(), CliError> {
-    if !std::io::stdin().is_terminal() {
-        return Err(CliError::new(Exit::Usage, format!("{what} needs consent")).hint("repeat it with --yes"));
-    }
-    eprint!("{what}: are you sure? [y/N] ");
-    std::io::stderr().flush()?;
-    let mut line = String::new();
-    std::io::stdin().read_line(&mut line)?;
-    if matches!(line.trim(), "y" | "Y" | "yes") {
-        Ok(())
-    } else {
-        Err(CliError::new(Exit::Failed, "nothing was done"))
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use clap::{Args as _, Command};
+    use clap::{Arg, ArgAction, Args as _, Command};
     use searchwright_contract::audits::StartAudit;
     use serde_json::json;
 
     use super::arguments;
+
+    /// Splits a line as a shell does, as far as the examples need it.
+    fn words(line: &str) -> Vec<String> {
+        let mut words = vec![String::new()];
+        let mut is_quoted = false;
+        for c in line.chars() {
+            match (c, words.last_mut()) {
+                ('\'', _) => is_quoted = !is_quoted,
+                (' ', _) if !is_quoted => words.push(String::new()),
+                (c, Some(word)) => word.push(c),
+                (_, None) => {}
+            }
+        }
+        words
+    }
+
+    #[test]
+    fn examples_can_be_run() {
+        let json = Arg::new("json")
+            .long("json")
+            .global(true)
+            .action(ArgAction::SetTrue);
+        let whole = Command::new("searchwright")
+            .arg(json)
+            .subcommands(super::commands(None));
+        let mut count = 0;
+        for command in whole.get_subcommands() {
+            let text = super::examples::find(command.get_name()).unwrap();
+            for line in text.lines().skip(1) {
+                let words = words(line.trim());
+                // Two are not operations, and files are not here.
+                let is_other = matches!(words.get(2).map(String::as_str), Some("run" | "export"));
+                if words[1] == "watch" || is_other || line.contains('@') {
+                    continue;
+                }
+                let parsed = whole.clone().try_get_matches_from(&words);
+                assert!(parsed.is_ok(), "{line}: {}", parsed.unwrap_err());
+                count += 1;
+            }
+        }
+        assert!(count > 30, "{count}");
+    }
 
     #[test]
     fn one_empty_text_is_the_empty_list() {

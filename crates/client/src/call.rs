@@ -228,7 +228,7 @@ fn encode(value: &Value) -> String {
 }
 
 /// The cause at the end of the chain says what happened; those before it only that something did.
-fn innermost(error: &reqwest::Error) -> String {
+pub(crate) fn innermost(error: &reqwest::Error) -> String {
     let mut at: &dyn std::error::Error = error;
     while let Some(cause) = at.source() {
         at = cause;

@@ -25,6 +25,16 @@ pub struct ServerMetadata {
     pub protected_resources: Vec<String>,
 }
 
+impl ServerMetadata {
+    /// Returns the URL of MCP: the resource of this server that is not the HTTP API.
+    pub fn mcp_url(&self) -> Option<&str> {
+        let mut resources = self.protected_resources.iter();
+        resources
+            .find(|resource| !resource.ends_with("/v1"))
+            .map(String::as_str)
+    }
+}
+
 /// Tokens of a grant.
 #[derive(Clone, Deserialize)]
 pub struct TokenSet {
@@ -84,9 +94,7 @@ impl Client {
 
     /// Returns the URL of MCP: the resource of this server that is not the HTTP API.
     pub async fn mcp_url(&self) -> Result<Option<String>, ClientError> {
-        let metadata = self.server_metadata().await?;
-        let mut resources = metadata.protected_resources.into_iter();
-        Ok(resources.find(|resource| !resource.ends_with("/v1")))
+        Ok(self.server_metadata().await?.mcp_url().map(str::to_owned))
     }
 
     /// Sends a form to an OAuth endpoint. The inner error is a refusal.

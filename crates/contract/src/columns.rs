@@ -42,6 +42,13 @@ impl Columns {
         (!columns.is_empty()).then_some(Self(columns))
     }
 
+    /// Reads the schema of an answer that is one record; `None` if its members are not fixed.
+    pub fn of_record(answer: &Value) -> Option<Self> {
+        let mut columns = Vec::new();
+        collect(answer, answer, &mut Vec::new(), &mut columns);
+        (!columns.is_empty()).then_some(Self(columns))
+    }
+
     /// Returns the columns, in their order.
     pub fn iter(&self) -> impl Iterator<Item = &Column> {
         self.0.iter()
@@ -218,6 +225,17 @@ mod tests {
         assert_eq!(columns.select(["keyw"]), Err("keyw"));
         let rest = chosen.without("keyword");
         assert_eq!(rest.cells(&record), ["1"]);
+    }
+
+    #[test]
+    fn a_record_has_columns_as_well() {
+        let columns = Columns::of_record(answer_schema::<crate::keywords::GetKeyword>().as_value()).unwrap();
+        let list = find_columns::<ListKeywords>().unwrap();
+        assert_eq!(columns, list);
+        assert_eq!(
+            Columns::of_record(answer_schema::<crate::me::GetMe>().as_value()),
+            None
+        );
     }
 
     #[test]

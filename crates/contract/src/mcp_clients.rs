@@ -695,5 +695,6 @@ fn opencode(server: &McpServer) -> ClientSetup {
     }
 }
 
+mod program;
 #[cfg(test)]
 mod tests;

@@ -1,22 +1,25 @@
 //! The commands that are not operations of the table.
 
-use std::{io::Write as _, path::PathBuf};
+use std::{ffi::OsString, io::Write as _, path::PathBuf};
 
 use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use searchwright_cli::{
     CliError, Exit,
+    dashboard::OpenPage,
     export::{self, ExportAudit},
     login::{self, LoginCommand},
     logs::LogsCommand,
     mcp_install::InstallMcp,
     profile::{Connection, ProfileCommand},
+    stdio::ServeStdio,
     verbs,
+    watch::WatchEvents,
 };
 use searchwright_server::{Settings, config::Flags, doctor, logs, open, serve};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    admin,
+    admin, help,
     run_audit::{self, RunAudit},
     try_it,
 };
@@ -27,7 +30,7 @@ use crate::{
     name = "searchwright",
     version,
     about = "Audits a website and proves each fix, finds keywords, drafts and publishes posts",
-    after_help = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not authorised, 4 not found or refused by state, 5 a --fail-on threshold was crossed, 6 a recheck has not proven everything fixed"
+    after_help = help::EXIT_CODES
 )]
 pub struct Cli {
     /// Server and credential of calls.
@@ -90,15 +93,25 @@ pub enum ServerCommand {
     Logout,
     /// Show the credential in use, and the projects that it can access.
     Whoami,
+    /// Open a page of the dashboard in a browser, or print its address.
+    Open(OpenPage),
+    /// Follow the events of a project until Ctrl-C.
+    Watch(WatchEvents),
     /// Access logs of the web server: visits of AI agents, referrals from AI assistants.
     Logs {
         #[command(subcommand)]
         command: LogsCommand,
     },
-    /// MCP: make this server known to the clients of this user.
+    /// MCP on standard input and output, and installation in the clients of this user.
+    ///
+    /// Without a command it speaks MCP on standard input and output, for clients that start a program: each message is sent to the
+    /// server, with the key of SEARCHWRIGHT_KEY or the profile, or the sign-in of `searchwright login --mcp`.
+    #[command(args_conflicts_with_subcommands = true)]
     Mcp {
+        #[command(flatten)]
+        stdio: ServeStdio,
         #[command(subcommand)]
-        command: McpCommand,
+        command: Option<McpCommand>,
     },
     /// Saved servers and credentials of this user.
     Profile {
@@ -168,15 +181,64 @@ impl AuditCommand {
 
 /// The whole command line: these commands and those of the table.
 pub fn command() -> Command {
+    assemble(verbs::commands(None))
+}
+
+/// The part of the command line that these arguments need. Building all of it takes longer than a call.
+pub fn command_for(arguments: &[OsString]) -> Command {
+    let name = first_word(arguments);
+    let is_whole = matches!(name, None | Some("help" | "completions" | "man"));
+    let is_own = |name| {
+        ServerCommand::augment_subcommands(Command::new(""))
+            .find_subcommand(name)
+            .is_some()
+    };
+    match name {
+        Some(name) if !is_whole && is_own(name) => assemble(Vec::new()),
+        Some(name) if !is_whole => {
+            let resource = verbs::commands(Some(name));
+            // Of a word that is none, the nearest is suggested.
+            if resource.is_empty() {
+                command()
+            } else {
+                assemble(resource)
+            }
+        }
+        _ => command(),
+    }
+}
+
+/// Returns the first argument that is neither an option nor the value of one.
+fn first_word(arguments: &[OsString]) -> Option<&str> {
+    let mut words = arguments.iter().skip(1);
+    loop {
+        let word = words.next()?.to_str()?;
+        match word {
+            "--url" | "--profile" => {
+                words.next();
+            }
+            option if option.starts_with('-') => {}
+            word => return Some(word),
+        }
+    }
+}
+
+fn assemble(resources: Vec<Command>) -> Command {
     let program = Cli::command();
     // Adding commands would put the words of their enum in the program's place.
     let about = program.get_about().cloned().unwrap_or_default();
-    ServerCommand::augment_subcommands(program)
+    let has_audits = resources.iter().any(|resource| resource.get_name() == "audits");
+    let mut program = ServerCommand::augment_subcommands(program)
         .about(about)
-        .subcommands(verbs::commands())
-        .mut_subcommand("audits", AuditCommand::augment_subcommands)
+        .subcommands(resources)
+        .mut_subcommand("admin", help::without_server_options)
+        .override_help(help::OVERVIEW)
         .subcommand_required(true)
-        .arg_required_else_help(true)
+        .arg_required_else_help(true);
+    if has_audits {
+        program = program.mut_subcommand("audits", AuditCommand::augment_subcommands);
+    }
+    help::without_connection(program)
 }
 
 fn failed(error: impl std::fmt::Display) -> CliError {
@@ -198,7 +260,7 @@ pub async fn run(command: ServerCommand, cli: &Cli) -> Result<Exit, CliError> {
             max_pages,
             once,
             flags,
-        } => try_it::run(target.as_deref(), max_pages, once, flags).await,
+        } => try_it::run(target.as_deref(), max_pages, once, cli.json, flags).await,
         ServerCommand::Serve { flags } => {
             let ended = serve::signalled();
             let server = serve::start(settings(&flags)?).await.map_err(failed)?;
@@ -253,10 +315,14 @@ pub async fn run(command: ServerCommand, cli: &Cli) -> Result<Exit, CliError> {
         ServerCommand::Login(command) => command.run(&cli.connection).await,
         ServerCommand::Logout => login::logout(&cli.connection).await,
         ServerCommand::Whoami => login::whoami(&cli.connection, cli.json).await,
+        ServerCommand::Open(page) => page.run(&cli.connection).await,
+        ServerCommand::Watch(watch) => watch.run(&cli.connection, cli.json).await,
         ServerCommand::Logs { command } => command.run(&cli.connection, cli.json).await,
         ServerCommand::Mcp {
-            command: McpCommand::Install(install),
+            command: Some(McpCommand::Install(install)),
+            ..
         } => install.run(&cli.connection, cli.json).await,
+        ServerCommand::Mcp { stdio, command: None } => stdio.run(&cli.connection).await,
         ServerCommand::Profile { command } => command.run(&cli.connection).map(|()| Exit::Done),
         ServerCommand::Completions { shell } => {
             let mut script = Vec::new();
@@ -297,4 +363,39 @@ async fn diagnose(settings: &Settings, json: bool) -> Result<Exit, CliError> {
     } else {
         Exit::Failed
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::command_for;
+
+    /// Names of the commands that are built for a command line.
+    fn built(line: &str) -> Vec<String> {
+        let words: Vec<_> = line.split(' ').map(Into::into).collect();
+        let command = command_for(&words);
+        command
+            .get_subcommands()
+            .map(|c| c.get_name().to_owned())
+            .collect()
+    }
+
+    #[test]
+    fn only_what_a_call_needs_is_built() {
+        let own = built("searchwright serve").len();
+        assert_eq!(built("searchwright --url u --json keywords list").len(), own + 1);
+        assert!(built("searchwright audits run u").contains(&"audits".to_owned()));
+        for line in [
+            "searchwright",
+            "searchwright keyword list",
+            "searchwright --help",
+            "searchwright help keywords",
+        ] {
+            assert!(built(line).len() > own + 20, "{line}");
+        }
+    }
+
+    #[test]
+    fn every_command_is_well_formed() {
+        super::command().debug_assert();
+    }
 }

@@ -2,6 +2,7 @@
 
 mod admin;
 mod commands;
+mod help;
 mod report;
 mod run_audit;
 mod try_it;
@@ -18,7 +19,12 @@ use commands::{Cli, ServerCommand};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let matches = commands::command().get_matches();
+    let arguments: Vec<_> = std::env::args_os().collect();
+    let mut command = commands::command_for(&arguments);
+    let matches = match command.try_get_matches_from_mut(&arguments) {
+        Ok(matches) => matches,
+        Err(error) => return help::answer(&error, &command, &arguments),
+    };
     let outcome = run(&matches);
     match outcome {
         Ok(exit) => exit.into(),

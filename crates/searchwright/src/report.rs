@@ -7,16 +7,59 @@ use searchwright_contract::{
     audits::Audit,
     evidence::in_words,
     ids::ProjectId,
-    issues::{Issue, IssueStatus, ListIssues, ListOccurrences},
+    issues::{Issue, IssueStatus, ListIssues, ListOccurrences, Occurrence},
 };
+use serde_json::{Value, json};
 
 /// Issues shown.
 const ISSUES: u8 = 6;
 /// Pages shown per issue.
 const PAGES: u8 = 3;
 
-/// The report of an audit that has ended.
-pub async fn report(client: &Client, project: ProjectId, audit: &Audit) -> Result<String, CliError> {
+/// An issue with the first of its pages.
+struct Finding {
+    issue: Issue,
+    occurrences: Vec<Occurrence>,
+}
+
+/// Reads the most important issues.
+async fn findings(client: &Client, project: ProjectId) -> Result<Vec<Finding>, CliError> {
+    let query = ListIssues {
+        project_id: project.to_string(),
+        status: Some(IssueStatus::Active),
+        severity: None,
+        category: None,
+        sort: None,
+        limit: Some(ISSUES),
+        cursor: None,
+    };
+    let mut findings = Vec::new();
+    for issue in client.call(&query).await?.data {
+        let query = ListOccurrences {
+            project_id: project.to_string(),
+            issue_id: issue.id.to_string(),
+            state: None,
+            limit: Some(PAGES),
+            cursor: None,
+        };
+        let occurrences = client.call(&query).await?.data;
+        findings.push(Finding { issue, occurrences });
+    }
+    Ok(findings)
+}
+
+/// The report of an audit that has ended, with the address and the key to go on with.
+pub async fn to_json(client: &Client, audit: &Audit, api_url: &str, key: &str) -> Result<Value, CliError> {
+    let findings = findings(client, audit.project_id).await?;
+    let issues: Vec<Value> = findings
+        .iter()
+        .map(|finding| json!({ "issue": finding.issue, "occurrences": finding.occurrences }))
+        .collect();
+    Ok(json!({ "audit": audit, "issues": issues, "apiUrl": api_url, "key": key }))
+}
+
+/// The report of an audit that has ended, for people.
+pub async fn to_text(client: &Client, project: ProjectId, audit: &Audit) -> Result<String, CliError> {
     let mut text = String::new();
     let score = audit.health_score.map_or_else(
         || "not available: no page responded".to_owned(),
@@ -42,32 +85,18 @@ pub async fn report(client: &Client, project: ProjectId, audit: &Audit) -> Resul
     if let Some(error) = &audit.error {
         let _ = writeln!(text, "Failed        {}: {}", error.code, error.message);
     }
-    let query = ListIssues {
-        project_id: project.to_string(),
-        status: Some(IssueStatus::Active),
-        severity: None,
-        category: None,
-        sort: None,
-        limit: Some(ISSUES),
-        cursor: None,
-    };
-    let issues = client.call(&query).await?.data;
-    if !issues.is_empty() {
+    let findings = findings(client, project).await?;
+    if !findings.is_empty() {
         let _ = writeln!(text, "\nTop issues");
     }
-    for (at, issue) in issues.iter().enumerate() {
-        describe(&mut text, client, project, at + 1, issue).await?;
+    for (at, finding) in findings.iter().enumerate() {
+        describe(&mut text, at + 1, finding);
     }
     Ok(text)
 }
 
-async fn describe(
-    text: &mut String,
-    client: &Client,
-    project: ProjectId,
-    number: usize,
-    issue: &Issue,
-) -> Result<(), CliError> {
+fn describe(text: &mut String, number: usize, finding: &Finding) {
+    let issue = &finding.issue;
     let pages = if issue.affected_pages == 1 {
         "1 page".to_owned()
     } else {
@@ -79,14 +108,7 @@ async fn describe(
     }
     let _ = writeln!(text, "   {}", issue.recommendation);
     let _ = writeln!(text, "   How to verify: {}", issue.how_to_verify);
-    let query = ListOccurrences {
-        project_id: project.to_string(),
-        issue_id: issue.id.to_string(),
-        state: None,
-        limit: Some(PAGES),
-        cursor: None,
-    };
-    for occurrence in client.call(&query).await?.data {
+    for occurrence in &finding.occurrences {
         let mut evidence = in_words(&occurrence.evidence);
         if evidence.chars().count() > 160 {
             evidence = evidence.chars().take(160).chain(['…']).collect();
@@ -96,5 +118,4 @@ async fn describe(
     if issue.affected_pages > u64::from(PAGES) {
         let _ = writeln!(text, "   - and {} more", issue.affected_pages - u64::from(PAGES));
     }
-    Ok(())
 }

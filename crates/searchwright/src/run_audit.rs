@@ -16,7 +16,7 @@ use url::Url;
 use crate::{
     admin::refused,
     commands::settings,
-    report::report,
+    report::to_text,
     try_it::{failed, private, website},
 };
 
@@ -103,10 +103,19 @@ pub async fn run(mut run: RunAudit, json: bool) -> Result<Exit, CliError> {
     let interrupted = serve::signalled();
     let outcome = tokio::select! {
         outcome = audit(&server, &target, &run, json) => outcome,
-        () = interrupted => Err(CliError::new(Exit::Failed, "interrupted")),
+        () = interrupted => Err(given_up()),
     };
     server.stop().await;
     outcome
+}
+
+/// Error of an audit that was interrupted.
+fn given_up() -> CliError {
+    CliError::new(
+        Exit::Interrupted,
+        "interrupted: the audit is given up, and nothing of it is left",
+    )
+    .hint("run it again; --max-pages makes it shorter")
 }
 
 async fn audit(server: &serve::Server, target: &Url, run: &RunAudit, json: bool) -> Result<Exit, CliError> {
@@ -133,7 +142,7 @@ async fn audit(server: &serve::Server, target: &Url, run: &RunAudit, json: bool)
         include_subdomains: Some(run.include_subdomains),
     };
     let started = client.call(&start).await?;
-    let audit = follow::audit(&client, started.audit).await?;
+    let audit = follow::audit(&client, started.audit, given_up).await?;
     if matches!(audit.status, AuditStatus::Failed | AuditStatus::Cancelled) {
         let why = audit
             .error
@@ -164,7 +173,7 @@ async fn show(client: &Client, audit: &Audit, run: &RunAudit, json: bool) -> Res
             return output::print("audits.get", &audit, true);
         }
     }
-    let text = report(client, audit.project_id, audit).await?;
+    let text = to_text(client, audit.project_id, audit).await?;
     writeln!(std::io::stdout().lock(), "{text}")?;
     Ok(())
 }

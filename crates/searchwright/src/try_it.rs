@@ -2,13 +2,13 @@
 
 use std::{io::Write as _, net::SocketAddr};
 
-use searchwright_cli::{CliError, Client, Exit, follow};
+use searchwright_cli::{CliError, Client, Exit, follow, json_text::write_json};
 use searchwright_contract::audits::{AuditStatus, StartAudit};
 use searchwright_server::{admin::Grant, config::Flags, sample, serve};
 use tokio_util::sync::CancellationToken;
 use url::{Host, Url};
 
-use crate::{commands::settings, report::report};
+use crate::{commands::settings, report};
 
 const KEY_NAME: &str = "try";
 const KEY_LIFETIME_MILLIS: i64 = 30 * 86_400_000;
@@ -22,6 +22,7 @@ pub async fn run(
     target: Option<&str>,
     max_pages: u32,
     once: bool,
+    json: bool,
     mut flags: Flags,
 ) -> Result<Exit, CliError> {
     if flags.log.is_none() {
@@ -57,7 +58,7 @@ pub async fn run(
         settings.mcp_url = format!("http://{}/mcp", settings.mcp_listen);
     }
     let server = serve::start(settings).await.map_err(failed)?;
-    let outcome = audit(&server, &target, max_pages).await;
+    let outcome = audit(&server, &target, max_pages, json).await;
     let exit = match outcome {
         Ok(exit) => exit,
         Err(error) => {
@@ -68,11 +69,15 @@ pub async fn run(
     };
     if !once {
         let owner = server.app.people.sign_in_link_of_owner().await.map_err(failed)?;
-        writeln!(
-            std::io::stdout(),
+        let link = format!(
             "\nor in a browser, as the owner (the link signs you in once, within a day):\n\n  {}/login/{owner}",
             server.app.settings.public_url
-        )?;
+        );
+        if json {
+            eprintln!("{link}");
+        } else {
+            writeln!(std::io::stdout(), "{link}")?;
+        }
         eprintln!(
             "\nServing on {}. Stop with Ctrl-C.",
             server.app.settings.base_url()
@@ -84,7 +89,7 @@ pub async fn run(
     Ok(exit)
 }
 
-async fn audit(server: &serve::Server, target: &Url, max_pages: u32) -> Result<Exit, CliError> {
+async fn audit(server: &serve::Server, target: &Url, max_pages: u32, json: bool) -> Result<Exit, CliError> {
     let app = &server.app;
     let domain = target.origin().ascii_serialization();
     let project = app.engine.project_for(&domain).await.map_err(failed)?;
@@ -111,9 +116,28 @@ async fn audit(server: &serve::Server, target: &Url, max_pages: u32) -> Result<E
         include_subdomains: None,
     };
     let started = client.call(&start).await?;
-    let audit = follow::audit(&client, started.audit).await?;
-    let text = report(&client, audit.project_id, &audit).await?;
+    let folder = app.settings.data_dir.display();
+    let goes_on = || {
+        CliError::new(
+            Exit::Interrupted,
+            "interrupted: the audit stops with this program",
+        )
+        .hint(format!(
+            "the same command goes on with it; what was found so far is kept in {folder}"
+        ))
+    };
+    let audit = follow::audit(&client, started.audit, goes_on).await?;
+    let exit = match audit.status {
+        AuditStatus::Failed => Exit::Failed,
+        _ => Exit::Done,
+    };
     let mut out = std::io::stdout().lock();
+    if json {
+        let report = report::to_json(&client, &audit, &app.settings.base_url(), &key.key).await?;
+        write_json(&mut out, &report)?;
+        return Ok(exit);
+    }
+    let text = report::to_text(&client, audit.project_id, &audit).await?;
     writeln!(out, "{text}")?;
     writeln!(
         out,
@@ -139,11 +163,7 @@ async fn audit(server: &serve::Server, target: &Url, max_pages: u32) -> Result<E
         out,
         "\nor with this program, in another terminal:\n\n  searchwright issues list\n  searchwright audits start --wait"
     )?;
-    Ok(if audit.status == AuditStatus::Failed {
-        Exit::Failed
-    } else {
-        Exit::Done
-    })
+    Ok(exit)
 }
 
 /// Parses the URL of a website. A URL with a path, a query or a user is refused, not cut: an audit begins at the home

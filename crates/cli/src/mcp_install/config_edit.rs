@@ -17,7 +17,7 @@ const URL_MEMBERS: &[&str] = &["url", "httpUrl"];
 pub enum Existing {
     /// There is none.
     Absent,
-    /// A server at the same URL.
+    /// A server at the same URL, or the same program.
     SameUrl,
     /// A server at another URL.
     OtherUrl(String),
@@ -44,6 +44,13 @@ pub fn find_existing(text: &str, entry: &ConfigEntry) -> Result<Existing, NotEdi
     let Some(found) = server.and_then(|servers| servers.get(&entry.name)) else {
         return Ok(Existing::Absent);
     };
+    if *found == entry.value {
+        return Ok(Existing::SameUrl);
+    }
+    if entry.value.get("url").is_none() {
+        // An entry that starts a program takes the place of no other.
+        return Ok(Existing::OtherKind);
+    }
     let url = URL_MEMBERS.iter().find_map(|member| found.get(*member)?.as_str());
     Ok(match url {
         Some(url) if entry.value["url"] == url => Existing::SameUrl,

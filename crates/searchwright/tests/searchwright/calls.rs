@@ -130,8 +130,9 @@ fn json_is_one_document_and_tables_are_lines() {
         "nothing steers the terminal"
     );
     let first = mine.run(&["keywords", "list", "--limit", "1"]);
-    assert!(first.err.starts_with("more: --cursor "), "{first:?}");
-    let cursor = first.err.trim().strip_prefix("more: --cursor ").unwrap();
+    assert_eq!(first.err, "", "a pipe is told nothing beside the data");
+    let first = mine.run(&["keywords", "list", "--limit", "1", "--json"]).json();
+    let cursor = first["nextCursor"].as_str().unwrap();
     assert!(
         mine.run(&["keywords", "list", "--limit", "1", "--cursor", cursor])
             .out
@@ -216,8 +217,16 @@ fn wrong_usage_names_the_flag() {
         (&["serve", "--allow-outbound", "crawl=/"], &["allow_outbound"]),
         (&["serve", "--database-url", "mysql://x"], &["database_url"]),
     ] {
-        user.run(arguments).refuses(2, words);
+        let outcome = user.run(arguments);
+        outcome.refuses(2, words);
+        let begins_well = outcome.err.starts_with("error: ");
+        assert!(begins_well && outcome.err.contains("\nhint: "), "{outcome:?}");
     }
+    user.run(&["--url", "u", "keywords", "list", "--limt", "5"])
+        .refuses(
+            2,
+            &["hint: a similar argument exists: '--limit'; `searchwright keywords list --help`"],
+        );
 }
 
 #[tokio::test]

@@ -38,6 +38,61 @@ fn help_lists_everything() {
     );
 }
 
+/// Commands that the overview lists: the words of its lines before two spaces.
+fn listed(overview: &str) -> Vec<&str> {
+    let lines = overview.lines().skip_while(|line| *line != "Start");
+    let lines = lines.take_while(|line| *line != "Options:");
+    lines
+        .filter_map(|line| line.strip_prefix("  ")?.get(..32))
+        .flat_map(|commands| commands.split(',').map(str::trim))
+        .filter(|command| !command.is_empty())
+        .collect()
+}
+
+#[test]
+fn the_overview_fits_a_screen_and_lists_every_command_once() {
+    let user = User::new();
+    let overview = user.run(&["--help"]).out;
+    assert!(overview.lines().count() <= 40, "{}", overview.lines().count());
+    assert!(overview.lines().all(|line| line.chars().count() <= 100));
+    let mut listed = listed(&overview);
+    let script = user.run(&["completions", "fish"]).out;
+    let mut known: Vec<&str> = script
+        .lines()
+        .filter(|line| line.contains("__fish_searchwright_needs_command"))
+        .filter_map(|line| line.split_once(" -a \"")?.1.split('"').next())
+        .collect();
+    for commands in [&mut listed, &mut known] {
+        commands.sort_unstable();
+    }
+    assert_eq!(listed, known);
+}
+
+#[test]
+fn commands_of_the_operator_show_their_own_options() {
+    let help = User::new().run(&["admin", "key", "create", "--help"]).out;
+    for shown in [
+        "--scopes",
+        "--data-dir",
+        "--database-url",
+        "--config",
+        "searchwright serve --help",
+    ] {
+        assert!(help.contains(shown), "{shown} in {help}");
+    }
+    for hidden in [
+        "--listen",
+        "--smtp-url",
+        "--allow-outbound",
+        "SEARCHWRIGHT_KEY",
+        "--profile",
+    ] {
+        assert!(!help.contains(hidden), "{hidden} in {help}");
+    }
+    let help = User::new().run(&["serve", "--help"]).out;
+    assert!(help.contains("--smtp-url") && help.contains("--listen"), "{help}");
+}
+
 #[test]
 fn every_operation_is_a_command_with_help() {
     let user = User::new();
@@ -58,13 +113,17 @@ fn every_operation_is_a_command_with_help() {
             help.out.contains("--json") && help.out.contains("--url"),
             "{name}"
         );
-        let mut lines = overview.lines().map(str::split_whitespace);
         assert!(
-            lines.any(|mut words| words.next() == Some(resource) && words.next().is_some()),
+            listed(&overview).contains(&resource),
             "nothing says what {resource} are"
         );
         assert_eq!(help.out.contains("--wait"), meta.effect.runs(), "{name}");
-        assert!(user.run(&[resource, "--help"]).out.contains(verb), "{name}");
+        let resource = user.run(&[resource, "--help"]).out;
+        assert!(resource.contains(verb), "{name}");
+        assert!(
+            resource.contains("Examples:\n  searchwright "),
+            "{name}: {resource}"
+        );
     }
 }
 

@@ -133,7 +133,11 @@ fn end(child: Child, mut err: BufReader<ChildStderr>) -> Outcome {
 
 /// Signs a user in by a browser in which the person decides so.
 fn log_in(user: &User, server: &Serving, decision: &str) -> Outcome {
-    let login = ["login", "--no-browser", "--url", &server.url];
+    log_in_for(user, server, decision, &[])
+}
+
+fn log_in_for(user: &User, server: &Serving, decision: &str, more: &[&str]) -> Outcome {
+    let login = [&["login", "--no-browser", "--url", &server.url], more].concat();
     let mut child = user.command(&login).spawn().unwrap();
     let (err, page) = begin(&mut child, "/oauth/authorize?");
     Browser::sign_in(server).decide(server, &page, decision);
@@ -177,12 +181,8 @@ fn declining_ends_the_sign_in() {
     assert!(!user.path(".config/searchwright/profiles.toml").exists());
 }
 
-#[test]
-fn expired_token_is_refreshed_once_by_commands_that_run_at_once() {
-    let (_operator, server) = installation();
-    let user = User::new();
-    assert_eq!(log_in(&user, &server, "allow").code, 0);
-    // The profile believes that the token has ended.
+/// Makes the profile believe that its tokens have ended; its file and what was in it.
+fn let_tokens_expire(user: &User) -> (std::path::PathBuf, String) {
     let file = user.path(".config/searchwright/profiles.toml");
     let text = std::fs::read_to_string(&file).unwrap();
     let lines: Vec<String> = text
@@ -193,6 +193,44 @@ fn expired_token_is_refreshed_once_by_commands_that_run_at_once() {
         })
         .collect();
     std::fs::write(&file, lines.join("\n")).unwrap();
+    (file, text)
+}
+
+#[test]
+fn person_signs_in_for_mcp_beside_the_other_commands() {
+    let (_operator, server) = installation();
+    let user = User::new();
+    assert_eq!(log_in(&user, &server, "allow").code, 0);
+    let me = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"me_get","arguments":{}}}"#;
+    let asked = user.tell(&["mcp"], me);
+    assert!(asked.out.contains("searchwright login --mcp"), "{asked:?}");
+    let done = log_in_for(&user, &server, "allow", &["--mcp"]);
+    assert_eq!(done.code, 0, "{done:?}");
+    let known = user.run(&["profile", "list"]).out;
+    assert!(known.contains("signed in, also for MCP"), "{known}");
+    assert_eq!(user.run(&["whoami"]).code, 0);
+    for _ in 0..2 {
+        let answer = user.tell(&["mcp"], me).json();
+        let who = &answer["result"]["structuredContent"]["authorization"]["user"]["name"];
+        assert_eq!(who, "Ann", "{answer}");
+        let_tokens_expire(&user);
+    }
+    let elsewhere = user.tell(&["mcp", "--mcp-url", "http://127.0.0.1:1/mcp"], me);
+    assert!(elsewhere.out.contains("sent nowhere else"), "{elsewhere:?}");
+    assert_eq!(user.run(&["logout"]).code, 0);
+    assert!(
+        user.tell(&["mcp", "--url", &server.url], me)
+            .out
+            .contains("no credential")
+    );
+}
+
+#[test]
+fn expired_token_is_refreshed_once_by_commands_that_run_at_once() {
+    let (_operator, server) = installation();
+    let user = User::new();
+    assert_eq!(log_in(&user, &server, "allow").code, 0);
+    let (file, text) = let_tokens_expire(&user);
     let commands: Vec<Child> = (0..4)
         .map(|_| user.command(&["whoami", "--json"]).spawn().unwrap())
         .collect();

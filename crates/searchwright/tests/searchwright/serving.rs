@@ -77,19 +77,28 @@ fn a_database_is_migrated_first_where_that_is_wanted() {
 #[test]
 fn trying_it_takes_one_command() {
     let user = User::new();
-    let tried = user.run(&[
+    let once = [
         "try",
         "--once",
         "--listen",
         "127.0.0.1:0",
         "--mcp-listen",
         "127.0.0.1:0",
-    ]);
+    ];
+    let tried = user.run(&once);
     assert_eq!(tried.code, 0, "{tried:?}");
     for words in ["Health score", "Top issues", "swk_", "curl -H"] {
         assert!(tried.out.contains(words), "{words:?} in {}", tried.out);
     }
     assert!(tried.err.contains("audits a sample"), "{tried:?}");
+    let report = user.run(&[&once[..], &["--json"]].concat()).json();
+    assert_eq!(report["audit"]["status"], "completed", "{report}");
+    let issue = &report["issues"][0];
+    assert!(
+        issue["issue"]["title"].is_string() && issue["occurrences"][0]["url"].is_string(),
+        "{report}"
+    );
+    assert!(report["key"].as_str().unwrap().starts_with("swk_"), "{report}");
     user.run(&["try", "ftp://example.com", "--once"])
         .refuses(2, &["ftp://example.com", "https://"]);
 }

@@ -164,6 +164,25 @@ impl Tracker {
 }
 
 #[test]
+fn a_run_is_asked_for_with_its_cost() {
+    let tracker = Tracker::new();
+    let server = tracker.serve();
+    let prompt = tracker.prompt(&server, "best standing desks");
+    let track = ["prompts", "track", &prompt];
+    let words = [
+        "\"best standing desks\"",
+        "Estimated cost: $",
+        "needs consent",
+        "--yes",
+    ];
+    tracker.run(&server, &track).refuses(2, &words);
+    let runs = tracker.run(&server, &["runs", "list"]).json();
+    assert_eq!(runs["data"], json!([]), "nothing was started");
+    let gone = ["prompts", "track", "00000000-0000-7000-8000-000000000000"];
+    tracker.run(&server, &gone).refuses(4, &["not_found"]);
+}
+
+#[test]
 fn a_process_that_is_killed_asks_no_question_twice() {
     let tracker = Tracker::new();
     let mut server = tracker.serve();
