@@ -21,6 +21,8 @@ const LIST_PLACE: &[u8] = br#""tools":[]"#;
 pub(super) struct Listed {
     /// Whether the tools name the project that they work on.
     pub(super) names_project: bool,
+    /// Whether it lists the tools of every set, in their shorter form.
+    pub(super) is_whole: bool,
     /// The tools, by their place in the table.
     pub(super) tools: Vec<usize>,
 }
@@ -89,6 +91,7 @@ mod tests {
     fn listed(tool: usize, names_project: bool) -> Listed {
         Listed {
             names_project,
+            is_whole: false,
             tools: vec![tool],
         }
     }
