@@ -150,6 +150,7 @@ pub(super) async fn call_as<O: Operation>(
         arguments: serde_json::to_value(operation).map_err(|e| defect("page", e))?,
         if_match: terms.if_match,
         idempotency_key: terms.idempotency_key,
+        consented: false,
     };
     let reply = operations::invoke(app, endpoint, invocation).await?;
     // A refusal that is replayed comes as the answer that it was.
