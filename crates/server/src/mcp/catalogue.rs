@@ -4,18 +4,14 @@
 //! of its arguments. What is meant for people, examples and limits stay in the HTTP document; calls are checked by the full
 //! schema, whose faults name the argument and what it takes. Conventions that many tools share stand once in [`CONVENTIONS`].
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rmcp::model::{Tool, ToolAnnotations};
-use searchwright_contract::{Effect, Reach};
+use searchwright_contract::{Effect, Reach, columns::Columns};
 use searchwright_engine::{Credential, Endpoint};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use super::{
-    finder,
-    lists::Listed,
-    toolsets::{CORE, Chosen, Toolset},
-};
+use super::{finder, lists::Listed, toolsets::Chosen};
 
 /// Rules for the arguments of every tool.
 pub(super) const CONVENTIONS: &str = "Where several projects are open, every tool takes projectId, shown or not. Lists take limit (1 to 100, \
@@ -23,11 +19,20 @@ pub(super) const CONVENTIONS: &str = "Where several projects are open, every too
     alpha-2. Updates change the given members, replace lists as a whole, and null clears. In notes on objects `?` marks optional members. A \
     refusal names the argument and what it takes.";
 /// Most words of which an argument lists all; longer lists show a few, and the refusal of a wrong word names the rest.
-const MOST_WORDS: usize = 6;
+const MOST_WORDS: usize = 5;
 /// Bytes of a sentence that is kept whole.
 const ROOMY: usize = 60;
 /// Bytes of a description from which on its asides are left out.
 const LONGEST: usize = 70;
+/// Beginnings of what a list of all tools leaves out of a sentence.
+const ASIDES: &[&str] = &[
+    ", newest first",
+    ", at most",
+    "; `null` clears",
+    " (AI Performance)",
+    " and that no tracked",
+    ", most frequent",
+];
 /// Members of one list that stand for the others.
 const SHOWN_WORDS: usize = 3;
 
@@ -47,6 +52,8 @@ pub(super) enum Action {
     Read,
     /// It calls any tool.
     Change,
+    /// It reads one thing whole.
+    Fetch,
 }
 
 /// A tool in both of its forms.
@@ -58,6 +65,8 @@ pub(super) struct Entry {
     of_token: Tool,
     /// For a list of all tools: without what many tools take, which the instructions of the server say once.
     terse: Option<Tool>,
+    /// Members of its answers, read from their schema when it is first called.
+    columns: OnceLock<Option<Columns>>,
 }
 
 /// Form of the arguments of a tool.
@@ -77,11 +86,16 @@ impl Form {
             Self::Terse => !matches!(name, "projectId" | "limit" | "cursor"),
         }
     }
-}
 
-/// Returns whether a tool is short in a list of all: those of the first set are whole in every list.
-fn is_terse(row: &Endpoint) -> bool {
-    Toolset::find(CORE).is_none_or(|core| !core.has(row.meta.name))
+    /// The sentence about a tool.
+    fn sentence(self, description: &str) -> String {
+        let sentence = brief(description);
+        if self != Self::Terse {
+            return sentence;
+        }
+        let cut = ASIDES.iter().filter_map(|aside| sentence.find(aside)).min();
+        cut.map_or(sentence.clone(), |end| format!("{}.", &sentence[..end]))
+    }
 }
 
 /// Makes every tool: those of the table, and before them those that find and call others.
@@ -91,12 +105,14 @@ pub(super) fn entries(endpoints: &[Endpoint]) -> Vec<Entry> {
         of_key: tool.clone(),
         of_token: tool,
         terse: None,
+        columns: OnceLock::new(),
     });
     let operations = endpoints.iter().enumerate().map(|(at, row)| Entry {
         action: Action::Operation(at),
         of_key: tool(row, Form::OfKey),
         of_token: tool(row, Form::OfToken),
-        terse: is_terse(row).then(|| tool(row, Form::Terse)),
+        terse: Some(tool(row, Form::Terse)),
+        columns: OnceLock::new(),
     });
     about_tools.chain(operations).collect()
 }
@@ -121,6 +137,27 @@ impl Entry {
         }
     }
 
+    /// Returns whether it has an argument.
+    pub(super) fn takes(&self, argument: &str) -> bool {
+        self.of_key
+            .input_schema
+            .get("properties")
+            .is_some_and(|members| members.get(argument).is_some())
+    }
+
+    /// Returns the members of its answers, or of the records if they are lists.
+    pub(super) fn columns(&self, endpoint: &Endpoint) -> Option<&Columns> {
+        let read = || {
+            let mut answer = (endpoint.answer)().to_value();
+            if endpoint.list {
+                return Columns::of_list(&answer);
+            }
+            let definitions = answer["$defs"].take();
+            Columns::of_list(&json!({ "properties": { "data": { "items": answer } }, "$defs": definitions }))
+        };
+        self.columns.get_or_init(read).as_ref()
+    }
+
     /// The row of the table that it carries out.
     pub(super) fn endpoint<'a>(&self, endpoints: &'a [Endpoint]) -> Option<&'a Endpoint> {
         match self.action {
@@ -140,7 +177,7 @@ impl Entry {
         };
         match self.action {
             Action::Operation(at) => endpoints.get(at).is_some_and(is_open),
-            Action::Find | Action::Read => true,
+            Action::Find | Action::Read | Action::Fetch => true,
             Action::Change => endpoints
                 .iter()
                 .any(|endpoint| endpoint.meta.effect.writes() && is_open(endpoint)),
@@ -220,7 +257,7 @@ fn tool(endpoint: &Endpoint, form: Form) -> Tool {
     described(
         &tool_name(endpoint),
         &title(endpoint.meta.name),
-        &brief(&endpoint.description),
+        &form.sentence(&endpoint.description),
         &arguments(&input, form).into(),
         annotations,
     )
@@ -448,8 +485,6 @@ fn shortened(words: &[&str], between: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]

@@ -16,11 +16,13 @@ pub(super) const FIND: &str = "tools_find";
 pub(super) const READ: &str = "tools_read";
 /// Calls a tool that changes something.
 pub(super) const CHANGE: &str = "tools_change";
+/// Reads one thing whole.
+pub(super) const FETCH: &str = "fetch";
 /// Points of a word in the name of a tool, in its sentence, and in the names of its arguments.
 const POINTS: [usize; 3] = [4, 2, 1];
 
-/// Returns the three tools, of which the last is for credentials that may change something.
-pub(super) fn tools() -> [(Action, Tool); 3] {
+/// Returns the tools that are listed whatever is chosen.
+pub(super) fn tools() -> [(Action, Tool); 4] {
     let sets: Vec<&str> = TOOLSETS.iter().map(|set| set.name).collect();
     let by_name = json!({ "type": "object", "required": ["name"],
         "properties": { "name": { "type": "string" }, "arguments": { "type": "object" } } });
@@ -36,6 +38,7 @@ pub(super) fn tools() -> [(Action, Tool); 3] {
         .destructive(true)
         .idempotent(false)
         .open_world(true);
+    let by_id = json!({ "type": "object", "properties": { "id": { "type": "string" } }, "required": ["id"] });
     [
         (
             Action::Find,
@@ -54,7 +57,7 @@ pub(super) fn tools() -> [(Action, Tool); 3] {
                 "Read with a tool",
                 "Calls a tool that only reads, by its name.",
                 &by_name,
-                reads,
+                reads.clone(),
             ),
         ),
         (
@@ -66,6 +69,10 @@ pub(super) fn tools() -> [(Action, Tool); 3] {
                 &by_name,
                 changes,
             ),
+        ),
+        (
+            Action::Fetch,
+            described(FETCH, "Fetch", "Reads a long text from its id on.", &by_id, reads),
         ),
     ]
 }
@@ -128,7 +135,7 @@ impl Wanted {
             Some(Value::String(text)) => Ok(Some(text.as_str())),
             Some(_) => Err(Problem::fault(&format!("/{name}"), "wrong_type", "is a text")),
         };
-        let known = ["words", "toolset", "maxTokens"];
+        let known = ["words", "toolset"];
         if let Some(other) = arguments.keys().find(|name| !known.contains(&name.as_str())) {
             return Err(Problem::fault(
                 &format!("/{other}"),

@@ -71,6 +71,7 @@ mod limits;
 mod load;
 mod mail_server;
 mod mcp;
+mod mcp_answers;
 mod mcp_toolsets;
 mod notices;
 mod notices_page;
