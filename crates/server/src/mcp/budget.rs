@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 /// Bytes of JSON that count as a token.
 const BYTES_OF_A_TOKEN: usize = 4;
 /// Bytes of a result beside what carries the answer.
-const FRAME: usize = 60;
+const FRAME: usize = 120;
 /// Tokens of an answer, unless the call says otherwise.
 const DEFAULT_TOKENS: u64 = 8_000;
 /// Most tokens of an answer.

@@ -4,21 +4,23 @@ use std::sync::Arc;
 
 use rmcp::{
     ErrorData, RoleServer,
-    model::{CallToolRequestParams, CallToolResult, ContentBlock},
+    model::{CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ProtocolVersion},
     service::RequestContext,
 };
-use searchwright_contract::{Problem, list::DEFAULT_LIMIT};
+use searchwright_contract::{Code, Problem, list::DEFAULT_LIMIT};
 use searchwright_engine::{Credential, Endpoint, Failure, Invocation};
 use serde_json::{Map, Value, json};
+use uuid::Uuid;
 
 use super::{
     AnswerParts, Tools,
     budget::Budget,
     catalogue::{Action, Entry, names_project},
+    consent::{self, Pledge, Returned, Stop},
     credential_of, extension,
     finder::{ByName, Wanted},
     lists::Insertion,
-    resources::{self, Address, Part},
+    resources,
     shaping::{self, Members, Shaped, Source, Untrusted, Written},
     untrusted,
 };
@@ -31,12 +33,6 @@ use crate::{
 const MAX_NAME: usize = 100;
 /// Bytes below which a result is not made smaller.
 const LEAST_ROOM: usize = 400;
-/// Bytes of what was fetched beside its text, and times that its address is written.
-const FETCHED: usize = 600;
-const LINKS: usize = 6;
-/// Records of a page of a list in which one is looked for, and pages.
-const MAX_LIMIT: u64 = 100;
-const MAX_PAGES: usize = 10;
 /// Most characters of a refusal.
 const MAX_REFUSAL: usize = 2_000;
 
@@ -46,26 +42,66 @@ impl Tools {
         &self,
         request: CallToolRequestParams,
         context: &RequestContext<RoleServer>,
-    ) -> Result<CallToolResult, ErrorData> {
-        let caller = Caller::of(context)?;
+    ) -> Result<CallToolResponse, ErrorData> {
         let arguments = request.arguments.unwrap_or_default();
+        let mut caller = Caller::of(context)?;
+        if caller.asks || request.request_state.is_some() {
+            caller.call = consent::call_digest(&request.name, &arguments);
+        }
+        if let Some(state) = &request.request_state {
+            let responses = request.input_responses.as_ref();
+            match self.returned(state, responses, &caller.credential, &caller.call) {
+                Returned::Accepted(pledge) => caller.pledge = Some(pledge),
+                Returned::Declined => {
+                    let declined = Problem::new(
+                        Code::ConfirmationRequired,
+                        "the person declined; nothing was done",
+                    );
+                    return Ok(refused(&self.app, declined).into());
+                }
+                Returned::Invalid => {
+                    let detail = "requestState is not one of this call, is too old, or was used; call again without it";
+                    return Err(ErrorData::invalid_params(detail, None));
+                }
+            }
+        }
         let Some(entry) = self.entry(&request.name) else {
             return Err(ErrorData::invalid_params(unknown(&request.name), None));
         };
         let done = match entry.action {
-            Action::Operation(at) => self.operate(entry, at, arguments, &caller).await,
-            Action::Find => self.find_tools(arguments, &caller).map_err(Failure::from),
             Action::Read | Action::Change => self.call_by_name(entry, arguments, &caller).await,
-            Action::Fetch => self.fetch(arguments, &caller).await,
+            _ => self.act(entry, arguments, &caller).await,
         };
         match done {
             Ok(Written(written)) => {
                 // it takes the place of this one where the protocol has written the rest
                 let _ = caller.parts.insertion.set(Insertion::Content(written.into()));
-                Ok(CallToolResult::success(Vec::new()))
+                Ok(CallToolResult::success(Vec::new()).into())
             }
-            Err(failure) => Ok(refused(&self.app, *failure.0)),
+            Err(Stop::Asked(asked)) => Ok((*asked).into()),
+            Err(Stop::Failed(failure)) => Ok(refused(&self.app, *failure.0).into()),
         }
+    }
+
+    async fn act(
+        &self,
+        entry: &Entry,
+        arguments: Map<String, Value>,
+        caller: &Caller,
+    ) -> Result<Written, Stop> {
+        Ok(match entry.action {
+            Action::Operation(at) => self.operate(entry, at, arguments, caller).await?,
+            Action::Find => self.find_tools(arguments, caller)?,
+            Action::Search => {
+                let _places = self.take_places(caller).await?;
+                self.search(arguments, caller).await?
+            }
+            Action::Fetch => self.fetch(arguments, caller).await?,
+            Action::Read | Action::Change => {
+                let detail = "is the name of another tool than those that call one";
+                return Err(Problem::fault("/name", "not_allowed", detail).into());
+            }
+        })
     }
 
     async fn call_by_name(
@@ -73,26 +109,18 @@ impl Tools {
         by: &Entry,
         arguments: Map<String, Value>,
         caller: &Caller,
-    ) -> Result<Written, Failure> {
+    ) -> Result<Written, Stop> {
         let called = ByName::read(arguments)?;
         let none = || Problem::fault("/name", "unknown", unknown(&called.name));
         let entry = self.entry(&called.name).ok_or_else(none)?;
-        match entry.action {
-            Action::Operation(at) => {
-                let writes = self.app.engine.endpoints[at].meta.effect.writes();
-                if writes && by.action == Action::Read {
-                    let detail = format!("{} changes something; call it with tools_change", called.name);
-                    return Err(Problem::fault("/name", "not_allowed", detail).into());
-                }
-                self.operate(entry, at, called.arguments, caller).await
-            }
-            Action::Find => Ok(self.find_tools(called.arguments, caller)?),
-            Action::Fetch => self.fetch(called.arguments, caller).await,
-            Action::Read | Action::Change => {
-                let detail = "is the name of another tool than those that call one";
-                Err(Problem::fault("/name", "not_allowed", detail).into())
-            }
+        let writes = entry
+            .endpoint(&self.app.engine.endpoints)
+            .is_some_and(|endpoint| endpoint.meta.effect.writes());
+        if writes && by.action == Action::Read {
+            let detail = format!("{} changes something; call it with tools_change", called.name);
+            return Err(Problem::fault("/name", "not_allowed", detail).into());
         }
+        self.act(entry, called.arguments, caller).await
     }
 
     fn find_tools(&self, mut arguments: Map<String, Value>, caller: &Caller) -> Result<Written, Problem> {
@@ -129,7 +157,7 @@ impl Tools {
         at: usize,
         mut arguments: Map<String, Value>,
         caller: &Caller,
-    ) -> Result<Written, Failure> {
+    ) -> Result<Written, Stop> {
         let endpoint = &self.app.engine.endpoints[at];
         let _places = self.enter(endpoint.meta.effect.runs(), caller).await?;
         let budget = Budget::take(&mut arguments)?;
@@ -139,8 +167,19 @@ impl Tools {
             let project = self.only_project(caller).await?;
             arguments.insert("projectId".to_owned(), project);
         }
-        let Some(value) = self.invoke(endpoint, arguments.clone(), caller).await? else {
-            return Ok(Shaped::from(json!({ "done": true })).write());
+        let nonce = self.consented(endpoint, &arguments, caller).await?;
+        let done = self
+            .invoke_as(endpoint, arguments.clone(), caller, nonce, nonce.is_some())
+            .await;
+        let value = match done {
+            Ok(Some(value)) => value,
+            Ok(None) => return Ok(Shaped::from(json!({ "done": true })).write()),
+            Err(failure) if failure.0.code == Code::AgentAutonomyRequired => {
+                return Err(self
+                    .without_autonomy(endpoint, &arguments, caller, *failure.0)
+                    .await);
+            }
+            Err(failure) => return Err(failure.into()),
         };
         let form = Form {
             members: Members {
@@ -150,13 +189,11 @@ impl Tools {
             untrusted: untrusted::members(endpoint.meta.name),
             source: resources::source(&self.app.engine.endpoints, endpoint, &arguments),
         };
+        let room = budget.room();
         if endpoint.list {
-            return self
-                .page(endpoint, arguments, value, &form, budget.room(), caller)
-                .await;
+            return Ok(self.page(endpoint, arguments, value, &form, room, caller).await?);
         }
-        self.record(entry, arguments, value, &form, budget.room(), caller)
-            .await
+        Ok(self.record(entry, arguments, value, &form, room, caller).await?)
     }
 
     /// Gives a page of a list its form. One that is too large is read again with fewer records, so that its cursor goes on after the
@@ -223,57 +260,8 @@ impl Tools {
         }
     }
 
-    /// Reads a part of a long text.
-    async fn fetch(&self, mut arguments: Map<String, Value>, caller: &Caller) -> Result<Written, Failure> {
-        let budget = Budget::take(&mut arguments)?;
-        let Some(Value::String(id)) = arguments.remove("id") else {
-            return Err(Problem::fault("/id", "required", "is the address of a text").into());
-        };
-        let beside = FETCHED + LINKS * id.len();
-        let part = self
-            .read_text(&id, budget.room().saturating_sub(beside), caller)
-            .await?;
-        let mut found = json!({ "id": id, "title": "text", "text": part.text, "url": id, "untrusted": ["text"],
-            "metadata": { "from": part.from, "to": part.to, "of": part.of } });
-        if let Some(next) = part.next {
-            found["metadata"]["next"] = next.into();
-        }
-        Ok(Shaped::from(found).write())
-    }
-
-    /// Reads the part of a long text that fits into so many bytes.
-    pub(super) async fn read_text(&self, uri: &str, room: usize, caller: &Caller) -> Result<Part, Failure> {
-        let none = || Problem::not_found("text");
-        let address = Address::read(&self.app.engine.endpoints, uri).ok_or_else(none)?;
-        let _places = self.enter(false, caller).await?;
-        let mut arguments = address.arguments.clone();
-        let Some(key) = &address.key else {
-            let record = self
-                .invoke(address.endpoint, arguments, caller)
-                .await?
-                .unwrap_or_default();
-            return Ok(address.part(&record, room).ok_or_else(none)?);
-        };
-        arguments.insert("limit".to_owned(), MAX_LIMIT.into());
-        for _ in 0..MAX_PAGES {
-            let page = self
-                .invoke(address.endpoint, arguments.clone(), caller)
-                .await?
-                .unwrap_or_default();
-            let mut records = page["data"].as_array().into_iter().flatten();
-            if let Some(record) = records.find(|record| is_key_of(record, key)) {
-                return Ok(address.part(record, room).ok_or_else(none)?);
-            }
-            match &page["nextCursor"] {
-                Value::String(cursor) => arguments.insert("cursor".to_owned(), cursor.as_str().into()),
-                _ => break,
-            };
-        }
-        Err(none().into())
-    }
-
     /// Returns the id of the project of a key, or of the only one that is open to a token.
-    async fn only_project(&self, caller: &Caller) -> Result<Value, Failure> {
+    pub(super) async fn only_project(&self, caller: &Caller) -> Result<Value, Failure> {
         if let Credential::Key(key) = &caller.credential {
             return Ok(key.project.project.id.into());
         }
@@ -289,20 +277,36 @@ impl Tools {
     }
 
     /// Calls an endpoint; `None` is an answer without a body.
-    async fn invoke(
+    pub(super) async fn invoke(
         &self,
         endpoint: &Endpoint,
         arguments: Map<String, Value>,
         caller: &Caller,
     ) -> Result<Option<Value>, Failure> {
+        self.invoke_as(endpoint, arguments, caller, None, false).await
+    }
+
+    /// Calls an endpoint for a person who agreed, once for the nonce of a question.
+    pub(super) async fn invoke_as(
+        &self,
+        endpoint: &Endpoint,
+        arguments: Map<String, Value>,
+        caller: &Caller,
+        nonce: Option<Uuid>,
+        consented: bool,
+    ) -> Result<Option<Value>, Failure> {
         let invocation = Invocation {
             credential: caller.credential.clone(),
             arguments: Value::Object(arguments),
             if_match: None,
-            idempotency_key: None,
-            consented: false,
+            idempotency_key: nonce.map(|nonce| format!("mcp-consent-{nonce}")),
+            consented,
         };
         let reply = caught(operations::invoke(&self.app, endpoint, invocation)).await?;
+        if reply.replayed {
+            let used = "this confirmation was used before; call again without requestState";
+            return Err(Problem::new(Code::ConfirmationRequired, used).into());
+        }
         Ok(match reply.body.as_slice() {
             [] => None,
             body => Some(serde_json::from_slice(body).unwrap_or_default()),
@@ -310,36 +314,50 @@ impl Tools {
     }
 
     /// Takes the places of a request, which are held until its answer is written, and a unit of its quotas.
-    async fn enter(&self, runs: bool, caller: &Caller) -> Result<Places, Failure> {
-        let place = operations::enter(&self.app).await;
-        let places = match place {
-            Ok(place) => {
-                let own = operations::enter_as(&self.app, &caller.credential).await;
-                own.map(|own| Places::new(place, own))
-            }
-            Err(busy) => Err(busy),
-        };
-        if let Ok(places) = &places {
-            let _ = caller.parts.places.set(places.clone());
-        }
+    pub(super) async fn enter(&self, runs: bool, caller: &Caller) -> Result<Places, Failure> {
+        let places = self.take_places(caller).await;
         operations::limit(&self.app, runs, &caller.credential)
             .await
             .map_err(|refusal| refusal.failure)?;
         places
     }
+
+    async fn take_places(&self, caller: &Caller) -> Result<Places, Failure> {
+        let place = operations::enter(&self.app).await?;
+        let places = Places::new(place, operations::enter_as(&self.app, &caller.credential).await?);
+        let _ = caller.parts.places.set(places.clone());
+        Ok(places)
+    }
 }
 
-/// Who calls, and where the answer goes.
+/// Who calls, what a person agreed to, and where the answer goes.
 pub(super) struct Caller {
     pub(super) credential: Credential,
+    /// Digest of the call.
+    pub(super) call: String,
+    /// Consent that came with the call.
+    pub(super) pledge: Option<Pledge>,
+    /// Whether the client can ask a person.
+    pub(super) asks: bool,
     parts: Arc<AnswerParts>,
 }
 
 impl Caller {
     pub(super) fn of(context: &RequestContext<RoleServer>) -> Result<Self, ErrorData> {
         let none = || ErrorData::internal_error("the request carries no place for its answer", None);
+        let is_new = context
+            .protocol_version()
+            .is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str());
+        let elicitation = context
+            .client_capabilities()
+            .and_then(|capabilities| capabilities.elicitation);
+        // a client that names neither form nor address means forms
+        let has_forms = elicitation.is_some_and(|asks| asks.form.is_some() || asks.url.is_none());
         Ok(Self {
             credential: credential_of(context)?.clone(),
+            call: String::new(),
+            pledge: None,
+            asks: is_new && has_forms,
             parts: extension::<Arc<AnswerParts>>(context).ok_or_else(none)?.clone(),
         })
     }
@@ -382,15 +400,6 @@ impl Form<'_> {
     fn small_record(&self, value: &Value, room: usize) -> Written {
         shaping::small_record(value, self.members, self.untrusted, &self.source, room)
     }
-}
-
-/// Returns whether a record of a list has this key.
-fn is_key_of(record: &Value, key: &str) -> bool {
-    shaping::KEYS.iter().any(|name| match &record[*name] {
-        Value::String(id) => id == key,
-        Value::Number(number) => number.to_string() == key,
-        _ => false,
-    })
 }
 
 /// Says that a tool is unknown.

@@ -11,13 +11,14 @@ use searchwright_contract::{Effect, Reach, columns::Columns};
 use searchwright_engine::{Credential, Endpoint};
 use serde_json::{Map, Value, json};
 
-use super::{finder, lists::Listed, toolsets::Chosen};
+use super::{finder, lists::Listed, research::SEARCHES, toolsets::Chosen};
 
 /// Rules for the arguments of every tool.
-pub(super) const CONVENTIONS: &str = "Where several projects are open, every tool takes projectId, shown or not. Lists take limit (1 to 100, \
-    default 25) and cursor (nextCursor of the page before, same filters). Times are RFC 3339 in UTC, languages BCP 47, countries ISO 3166-1 \
-    alpha-2. Updates change the given members, replace lists as a whole, and null clears. In notes on objects `?` marks optional members. A \
-    refusal names the argument and what it takes.";
+pub(super) const CONVENTIONS: &str = "Every tool takes fields (names of members to answer with), maxTokens (8000, at most 20000) and, if \
+    several projects are open, projectId, shown or not. Lists take limit (1 to 100, default 25) and cursor (nextCursor of the page before, same \
+    filters); they answer columns and rows, nullColumns are null and `same` is the same in all rows. Times are RFC 3339 in UTC, languages BCP 47, \
+    countries ISO 3166-1 alpha-2. Updates change the given members, replace lists as a whole, and null clears. In notes on objects `?` marks \
+    optional members.";
 /// Most words of which an argument lists all; longer lists show a few, and the refusal of a wrong word names the rest.
 const MOST_WORDS: usize = 5;
 /// Bytes of a sentence that is kept whole.
@@ -52,6 +53,8 @@ pub(super) enum Action {
     Read,
     /// It calls any tool.
     Change,
+    /// It finds records by words.
+    Search,
     /// It reads one thing whole.
     Fetch,
 }
@@ -178,6 +181,7 @@ impl Entry {
         match self.action {
             Action::Operation(at) => endpoints.get(at).is_some_and(is_open),
             Action::Find | Action::Read | Action::Fetch => true,
+            Action::Search => SEARCHES.iter().any(|scope| credential.may(*scope)),
             Action::Change => endpoints
                 .iter()
                 .any(|endpoint| endpoint.meta.effect.writes() && is_open(endpoint)),

@@ -16,13 +16,15 @@ pub(super) const FIND: &str = "tools_find";
 pub(super) const READ: &str = "tools_read";
 /// Calls a tool that changes something.
 pub(super) const CHANGE: &str = "tools_change";
+/// Finds records.
+const SEARCH: &str = "search";
 /// Reads one thing whole.
 pub(super) const FETCH: &str = "fetch";
 /// Points of a word in the name of a tool, in its sentence, and in the names of its arguments.
 const POINTS: [usize; 3] = [4, 2, 1];
 
 /// Returns the tools that are listed whatever is chosen.
-pub(super) fn tools() -> [(Action, Tool); 4] {
+pub(super) fn tools() -> [(Action, Tool); 5] {
     let sets: Vec<&str> = TOOLSETS.iter().map(|set| set.name).collect();
     let by_name = json!({ "type": "object", "required": ["name"],
         "properties": { "name": { "type": "string" }, "arguments": { "type": "object" } } });
@@ -38,6 +40,8 @@ pub(super) fn tools() -> [(Action, Tool); 4] {
         .destructive(true)
         .idempotent(false)
         .open_world(true);
+    let by_query =
+        json!({ "type": "object", "properties": { "query": { "type": "string" } }, "required": ["query"] });
     let by_id = json!({ "type": "object", "properties": { "id": { "type": "string" } }, "required": ["id"] });
     [
         (
@@ -71,8 +75,24 @@ pub(super) fn tools() -> [(Action, Tool); 4] {
             ),
         ),
         (
+            Action::Search,
+            described(
+                SEARCH,
+                "Search",
+                "Finds pages, issues, posts and keywords by words.",
+                &by_query,
+                reads.clone(),
+            ),
+        ),
+        (
             Action::Fetch,
-            described(FETCH, "Fetch", "Reads a long text from its id on.", &by_id, reads),
+            described(
+                FETCH,
+                "Fetch",
+                "Reads what search found, or a long text, by its id.",
+                &by_id,
+                reads,
+            ),
         ),
     ]
 }

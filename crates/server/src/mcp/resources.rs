@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use super::shaping::{Source, visible};
 
 /// Scheme of the addresses.
-const SCHEME: &str = "searchwright://";
+pub(super) const SCHEME: &str = "searchwright://";
 /// Parameter that says from which character on a text is read.
 const FROM: &str = "from";
 
@@ -81,7 +81,7 @@ impl<'a> Address<'a> {
             endpoint,
             arguments,
             key,
-            path: Some(path).filter(|path| !path.is_empty())?,
+            path,
             from: from.map_or(Some(0), |(_, value)| value.parse().ok())?,
             base: base.to_owned(),
         })

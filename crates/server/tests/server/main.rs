@@ -72,6 +72,8 @@ mod load;
 mod mail_server;
 mod mcp;
 mod mcp_answers;
+mod mcp_consent;
+mod mcp_loops;
 mod mcp_toolsets;
 mod notices;
 mod notices_page;

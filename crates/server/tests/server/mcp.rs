@@ -10,7 +10,7 @@ const HANDSHAKE: &str = "2025-11-25";
 const STATELESS: &str = "2026-07-28";
 
 /// Tools that are listed whatever is chosen, before the others.
-const ABOUT_TOOLS: [&str; 4] = ["tools_find", "tools_read", "tools_change", "fetch"];
+const ABOUT_TOOLS: [&str; 5] = ["tools_find", "tools_read", "tools_change", "search", "fetch"];
 /// Query of the address that lists every tool.
 const ALL: &str = "?toolsets=all";
 

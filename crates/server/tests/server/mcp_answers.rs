@@ -215,7 +215,6 @@ async fn a_long_text_is_read_in_parts() {
     assert_eq!(fetched, whole);
     for unknown in [
         format!("searchwright://projects/{}/posts/{id}/colour", bench.project),
-        format!("searchwright://projects/{}/posts/{id}", bench.project),
         format!(
             "searchwright://projects/{}/posts/{}/content",
             bench.project, bench.project
