@@ -9,19 +9,17 @@ mod catalogue;
 mod consent;
 mod finder;
 mod lists;
+mod pledge;
 mod prompts;
 mod research;
 mod resources;
 mod shaping;
 mod subscriptions;
+mod tools;
 mod toolsets;
 mod untrusted;
 
-use std::{
-    borrow::Cow,
-    net::IpAddr,
-    sync::{Arc, OnceLock},
-};
+use std::{borrow::Cow, net::IpAddr, sync::Arc};
 
 use axum::{Router, body::Body, extract::State, middleware, middleware::Next};
 use http::{Method, Request, Response, header};
@@ -44,24 +42,20 @@ use searchwright_engine::{Credential, Endpoint};
 use serde_json::value::RawValue;
 
 use self::{
-    calls::Caller,
-    catalogue::{CONVENTIONS, Entry, is_tool_of},
-    consent::Declined,
-    lists::{Insertion, KeptLists, Listed},
+    catalogue::{CONVENTIONS, is_tool_of},
+    lists::{Insertion, Listed},
     resources::Address,
+    tools::{AnswerParts, Caller, Tools, credential_of, extension},
     toolsets::Chosen,
 };
 use crate::{
     app::App,
-    http::{
-        answer, bearer::Door, body::MAX_BODY_BYTES, memory::Sender, operations, outgoing::Places,
-        rate_limit::Standing,
-    },
+    http::{answer, bearer::Door, body::MAX_BODY_BYTES, memory::Sender, operations, rate_limit::Standing},
     listen::Peer,
     oauth,
 };
 
-/// What an agent has to know before it acts, and finds nowhere else in time.
+/// Facts that an agent needs before it acts, and finds nowhere else in time.
 const INSTRUCTIONS: &str = "Searchwright audits a website, plans and writes its content, publishes it, and tracks its presence in answers of AI assistants.\n\
     First: me_get. An audit: audits_start once, audits_current until it ends, then issues_list, issues_get and issues_occurrences before the \
     site is changed, and rechecks_start after. Jobs: jobs_get.\n\
@@ -105,13 +99,7 @@ pub fn router(app: Arc<App>) -> Router {
         .with_allowed_hosts(hosts)
         .with_allowed_origins(origins)
         .with_max_request_body_bytes(MAX_BODY_BYTES);
-    let tools = Tools {
-        app: app.clone(),
-        tools: Arc::default(),
-        lists: Arc::default(),
-        config: Arc::new(server_config()),
-        declined: Arc::default(),
-    };
+    let tools = Tools::new(app.clone(), server_config());
     let service = StreamableHttpService::new(
         move || Ok(tools.clone()),
         Arc::new(NeverSessionManager::default()),
@@ -186,25 +174,6 @@ async fn authenticate(State(app): State<Arc<App>>, request: Request<Body>, next:
             answer::problem(&app, &request_id, Door::Mcp, "/mcp", *failure.0, standing)
         }
     }
-}
-
-/// Parts of an answer that do not pass through the protocol, in the extensions of its request.
-#[derive(Debug, Default)]
-struct AnswerParts {
-    /// Places of the request, which its answer keeps.
-    places: OnceLock<Places>,
-    /// What is put into the answer when the protocol has written it.
-    insertion: OnceLock<Insertion>,
-}
-
-#[derive(Clone)]
-struct Tools {
-    app: Arc<App>,
-    /// Made when the first client asks: megabytes that an installation without one does without.
-    tools: Arc<OnceLock<Vec<Entry>>>,
-    lists: Arc<KeptLists>,
-    config: Arc<ServerConfig>,
-    declined: Arc<Declined>,
 }
 
 /// Returns what the server tells every client about itself.
@@ -297,27 +266,6 @@ async fn check_call(app: &App, credential: &Credential, body: &[u8]) -> Result<(
     Err((problem.into(), Some(standing)))
 }
 
-impl Tools {
-    fn all(&self) -> &[Entry] {
-        self.tools
-            .get_or_init(|| catalogue::entries(&self.app.engine.endpoints))
-    }
-
-    fn entry(&self, name: &str) -> Option<&Entry> {
-        self.all().iter().find(|entry| entry.name() == name)
-    }
-}
-
-/// Returns an extension of the request over HTTP.
-fn extension<T: Send + Sync + 'static>(context: &RequestContext<RoleServer>) -> Option<&T> {
-    let parts = context.extensions.get::<http::request::Parts>()?;
-    parts.extensions.get::<T>()
-}
-
-fn credential_of(context: &RequestContext<RoleServer>) -> Result<&Credential, ErrorData> {
-    extension(context).ok_or_else(|| ErrorData::internal_error("the request carries no credential", None))
-}
-
 /// Returns a `traceparent` that has the form of one: version, trace, parent and flags in hexadecimal digits.
 fn traceparent(text: &str) -> Option<String> {
     const SIZES: [usize; 4] = [2, 32, 16, 2];
@@ -406,7 +354,7 @@ impl ServerHandler for Tools {
         request: CompleteRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        let caller = Caller::of(&context)?;
+        let caller = Caller::from_context(&context)?;
         let values = self
             .completions(&request.argument.name, &request.argument.value, &caller)
             .await;
@@ -427,7 +375,7 @@ impl ServerHandler for Tools {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let caller = Caller::of(&context)?;
+        let caller = Caller::from_context(&context)?;
         let (_, part) = self
             .read_text(&request.uri, PART, &caller)
             .await

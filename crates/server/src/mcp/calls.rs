@@ -1,33 +1,26 @@
 //! Calls of tools: an operation of the table, by the name of its tool or by way of those that call others.
 
-use std::sync::Arc;
-
 use rmcp::{
     ErrorData, RoleServer,
-    model::{CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ProtocolVersion},
+    model::{CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock},
     service::RequestContext,
 };
 use searchwright_contract::{Code, Problem, list::DEFAULT_LIMIT};
-use searchwright_engine::{Credential, Endpoint, Failure, Invocation};
+use searchwright_engine::{Endpoint, Failure};
 use serde_json::{Map, Value, json};
-use uuid::Uuid;
 
 use super::{
-    AnswerParts, Tools,
     budget::Budget,
     catalogue::{Action, Entry, names_project},
-    consent::{self, Pledge, Returned, Stop},
-    credential_of, extension,
+    consent::{self, Returned, Stop},
     finder::{ByName, Wanted},
     lists::Insertion,
     resources,
     shaping::{self, Members, Shaped, Source, Untrusted, Written},
+    tools::{Caller, Tools},
     untrusted,
 };
-use crate::{
-    app::App,
-    http::{operations, outgoing::Places, panics::caught},
-};
+use crate::app::App;
 
 /// Characters of the name of an unknown tool that its refusal repeats.
 const MAX_NAME: usize = 100;
@@ -44,7 +37,7 @@ impl Tools {
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = request.arguments.unwrap_or_default();
-        let mut caller = Caller::of(context)?;
+        let mut caller = Caller::from_context(context)?;
         if caller.asks || request.request_state.is_some() {
             caller.call = consent::call_digest(&request.name, &arguments);
         }
@@ -181,7 +174,7 @@ impl Tools {
             }
             Err(failure) => return Err(failure.into()),
         };
-        let form = Form {
+        let form = AnswerForm {
             members: Members {
                 all,
                 chosen: chosen.as_ref(),
@@ -203,7 +196,7 @@ impl Tools {
         endpoint: &Endpoint,
         mut arguments: Map<String, Value>,
         mut page: Value,
-        form: &Form<'_>,
+        form: &AnswerForm<'_>,
         room: usize,
         caller: &Caller,
     ) -> Result<Written, Failure> {
@@ -235,7 +228,7 @@ impl Tools {
         entry: &Entry,
         mut arguments: Map<String, Value>,
         mut value: Value,
-        form: &Form<'_>,
+        form: &AnswerForm<'_>,
         room: usize,
         caller: &Caller,
     ) -> Result<Written, Failure> {
@@ -259,118 +252,16 @@ impl Tools {
                 .unwrap_or_default();
         }
     }
-
-    /// Returns the id of the project of a key, or of the only one that is open to a token.
-    pub(super) async fn only_project(&self, caller: &Caller) -> Result<Value, Failure> {
-        if let Credential::Key(key) = &caller.credential {
-            return Ok(key.project.project.id.into());
-        }
-        let me = self.app.engine.endpoints.iter().find(|e| e.meta.path == "/me");
-        let me = me.ok_or_else(|| Problem::not_found("credential"))?;
-        let me = self.invoke(me, Map::new(), caller).await?.unwrap_or_default();
-        match me["projects"].as_array().map(Vec::as_slice) {
-            Some([project]) => Ok(project["id"].clone()),
-            _ => {
-                Err(Problem::fault("/projectId", "required", "says which project; me_get lists them").into())
-            }
-        }
-    }
-
-    /// Calls an endpoint; `None` is an answer without a body.
-    pub(super) async fn invoke(
-        &self,
-        endpoint: &Endpoint,
-        arguments: Map<String, Value>,
-        caller: &Caller,
-    ) -> Result<Option<Value>, Failure> {
-        self.invoke_as(endpoint, arguments, caller, None, false).await
-    }
-
-    /// Calls an endpoint for a person who agreed, once for the nonce of a question.
-    pub(super) async fn invoke_as(
-        &self,
-        endpoint: &Endpoint,
-        arguments: Map<String, Value>,
-        caller: &Caller,
-        nonce: Option<Uuid>,
-        consented: bool,
-    ) -> Result<Option<Value>, Failure> {
-        let invocation = Invocation {
-            credential: caller.credential.clone(),
-            arguments: Value::Object(arguments),
-            if_match: None,
-            idempotency_key: nonce.map(|nonce| format!("mcp-consent-{nonce}")),
-            consented,
-        };
-        let reply = caught(operations::invoke(&self.app, endpoint, invocation)).await?;
-        if reply.replayed {
-            let used = "this confirmation was used before; call again without requestState";
-            return Err(Problem::new(Code::ConfirmationRequired, used).into());
-        }
-        Ok(match reply.body.as_slice() {
-            [] => None,
-            body => Some(serde_json::from_slice(body).unwrap_or_default()),
-        })
-    }
-
-    /// Takes the places of a request, which are held until its answer is written, and a unit of its quotas.
-    pub(super) async fn enter(&self, runs: bool, caller: &Caller) -> Result<Places, Failure> {
-        let places = self.take_places(caller).await;
-        operations::limit(&self.app, runs, &caller.credential)
-            .await
-            .map_err(|refusal| refusal.failure)?;
-        places
-    }
-
-    async fn take_places(&self, caller: &Caller) -> Result<Places, Failure> {
-        let place = operations::enter(&self.app).await?;
-        let places = Places::new(place, operations::enter_as(&self.app, &caller.credential).await?);
-        let _ = caller.parts.places.set(places.clone());
-        Ok(places)
-    }
-}
-
-/// Who calls, what a person agreed to, and where the answer goes.
-pub(super) struct Caller {
-    pub(super) credential: Credential,
-    /// Digest of the call.
-    pub(super) call: String,
-    /// Consent that came with the call.
-    pub(super) pledge: Option<Pledge>,
-    /// Whether the client can ask a person.
-    pub(super) asks: bool,
-    parts: Arc<AnswerParts>,
-}
-
-impl Caller {
-    pub(super) fn of(context: &RequestContext<RoleServer>) -> Result<Self, ErrorData> {
-        let none = || ErrorData::internal_error("the request carries no place for its answer", None);
-        let is_new = context
-            .protocol_version()
-            .is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str());
-        let elicitation = context
-            .client_capabilities()
-            .and_then(|capabilities| capabilities.elicitation);
-        // a client that names neither form nor address means forms
-        let has_forms = elicitation.is_some_and(|asks| asks.form.is_some() || asks.url.is_none());
-        Ok(Self {
-            credential: credential_of(context)?.clone(),
-            call: String::new(),
-            pledge: None,
-            asks: is_new && has_forms,
-            parts: extension::<Arc<AnswerParts>>(context).ok_or_else(none)?.clone(),
-        })
-    }
 }
 
 /// Form of the answers of a call.
-struct Form<'a> {
+struct AnswerForm<'a> {
     members: Members<'a>,
     untrusted: Untrusted,
     source: Source,
 }
 
-impl Form<'_> {
+impl AnswerForm<'_> {
     fn list(&self, page: &Value, most: usize) -> Written {
         let Members { all, chosen } = self.members;
         let Some(columns) = chosen.or(all) else {

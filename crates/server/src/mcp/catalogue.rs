@@ -7,11 +7,11 @@
 use std::sync::{Arc, OnceLock};
 
 use rmcp::model::{Tool, ToolAnnotations};
-use searchwright_contract::{Effect, Reach, columns::Columns};
+use searchwright_contract::{Effect, Reach, Scope, columns::Columns};
 use searchwright_engine::{Credential, Endpoint};
 use serde_json::{Map, Value, json};
 
-use super::{finder, lists::Listed, research::SEARCHES, toolsets::Chosen};
+use super::{finder, lists::Listed, toolsets::Chosen};
 
 /// Rules for the arguments of every tool.
 pub(super) const CONVENTIONS: &str = "Every tool takes fields (names of members to answer with), maxTokens (8000, at most 20000) and, if \
@@ -37,12 +37,14 @@ const ASIDES: &[&str] = &[
 /// Members of one list that stand for the others.
 const SHOWN_WORDS: usize = 3;
 
+/// Scopes of which a credential needs one to search.
+const SEARCHES: [Scope; 3] = [Scope::AuditsRead, Scope::PostsRead, Scope::KeywordsRead];
 /// Tools that tell projects apart, of which a key has one.
 const TO_CHOOSE_A_PROJECT: &[&str] = &["projects.list", "projects.get"];
 /// Tools that are always refused to a token, which has no project of its own.
 const OF_THE_ONE_PROJECT: &[&str] = &["project.get"];
 
-/// What a call of a tool does.
+/// Act of a call of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
     /// It carries out an operation, by its place in the table.
@@ -61,7 +63,7 @@ pub(super) enum Action {
 
 /// A tool in both of its forms.
 pub(super) struct Entry {
-    /// What a call of it does.
+    /// Act of a call of it.
     pub(super) action: Action,
     /// For a key, whose project needs no naming.
     of_key: Tool,
@@ -74,13 +76,13 @@ pub(super) struct Entry {
 
 /// Form of the arguments of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+enum ToolForm {
     OfKey,
     OfToken,
     Terse,
 }
 
-impl Form {
+impl ToolForm {
     /// Returns whether an argument is shown.
     fn shows(self, name: &str) -> bool {
         match self {
@@ -112,9 +114,9 @@ pub(super) fn entries(endpoints: &[Endpoint]) -> Vec<Entry> {
     });
     let operations = endpoints.iter().enumerate().map(|(at, row)| Entry {
         action: Action::Operation(at),
-        of_key: tool(row, Form::OfKey),
-        of_token: tool(row, Form::OfToken),
-        terse: Some(tool(row, Form::Terse)),
+        of_key: tool(row, ToolForm::OfKey),
+        of_token: tool(row, ToolForm::OfToken),
+        terse: Some(tool(row, ToolForm::Terse)),
         columns: OnceLock::new(),
     });
     about_tools.chain(operations).collect()
@@ -247,7 +249,7 @@ pub(super) fn is_tool_of(endpoint: &Endpoint, name: &str) -> bool {
     of_table.eq(name.bytes())
 }
 
-fn tool(endpoint: &Endpoint, form: Form) -> Tool {
+fn tool(endpoint: &Endpoint, form: ToolForm) -> Tool {
     let (effect, reaches_out) = (endpoint.meta.effect, endpoint.meta.reach == Reach::Outbound);
     let annotations = ToolAnnotations::new()
         .read_only(effect == Effect::Read)
@@ -316,7 +318,7 @@ fn brief(description: &str) -> String {
 }
 
 /// The arguments of a tool: names, types and words.
-fn arguments(schema: &Value, form: Form) -> Map<String, Value> {
+fn arguments(schema: &Value, form: ToolForm) -> Map<String, Value> {
     let reader = Reader {
         definitions: &schema["$defs"],
     };
@@ -527,8 +529,8 @@ mod tests {
             "kind": { "type": ["string", "null"], "enum": ["a", "b", null] },
             "size": { "type": ["integer", "null"] },
         } });
-        assert_eq!(Value::from(arguments(&schema, Form::OfKey)), expected);
-        let of_token = arguments(&schema, Form::OfToken);
+        assert_eq!(Value::from(arguments(&schema, ToolForm::OfKey)), expected);
+        let of_token = arguments(&schema, ToolForm::OfToken);
         assert_eq!(of_token["properties"]["projectId"], json!({ "type": "string" }));
         assert_eq!(of_token["required"], json!(["items"]));
     }

@@ -5,66 +5,33 @@
 //! minutes, and is used once: its nonce is the idempotency key of the call, in the database that all servers share. An argument of
 //! the model stands for nobody.
 
-use std::{
-    collections::{BTreeMap, VecDeque},
-    sync::{Mutex, PoisonError},
-};
+use std::collections::BTreeMap;
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use rmcp::model::{
     ElicitRequest, ElicitRequestParams, ElicitationSchema, InputRequest, InputRequiredResult, InputResponses,
 };
-use searchwright_contract::{Code, Instant, Problem, Scope};
+use searchwright_contract::{Code, Problem, Scope};
 use searchwright_engine::{Credential, Endpoint, Failure};
 use searchwright_store::seal::SealContext;
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-use super::{Tools, calls::Caller, shaping::visible};
+use super::{
+    pledge::Pledge,
+    shaping::visible,
+    tools::{Caller, Tools},
+};
 
 /// Name of the question among those of a result.
 const QUESTION: &str = "consent";
 /// Milliseconds for which a question can be answered.
 const LASTS_MILLIS: i64 = 600_000;
-/// Answered questions that this process remembers.
-const MAX_ANSWERED: usize = 4_096;
 /// Characters of a title or a prompt in a question.
 const MAX_QUOTED: usize = 200;
 
-/// What a state holds.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Pledge {
-    /// Used once.
-    pub(super) nonce: Uuid,
-    expires_at: Instant,
-    /// Digest of the question.
-    question: String,
-}
-
-/// Questions that were declined, so that nobody accepts them after all.
-#[derive(Debug, Default)]
-pub(super) struct Declined(Mutex<VecDeque<Uuid>>);
-
-impl Declined {
-    fn add(&self, nonce: Uuid) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if all.len() == MAX_ANSWERED {
-            all.pop_front();
-        }
-        all.push_back(nonce);
-    }
-
-    fn has(&self, nonce: Uuid) -> bool {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .contains(&nonce)
-    }
-}
-
-/// What came back for a question.
+/// Outcome of a question.
 #[derive(Debug)]
 pub(super) enum Returned {
     Accepted(Pledge),

@@ -176,7 +176,7 @@ impl Wanted {
     }
 
     /// Returns what fits into a budget of bytes: the tools that match best with what they take, and the names of the others.
-    /// Who asks for nothing in particular gets the sets and their tools.
+    /// A search for nothing in particular gets the sets and their tools.
     pub(super) fn answer(
         &self,
         entries: &[&Entry],

@@ -5,7 +5,7 @@ use searchwright_contract::{Problem, answers, integrations};
 use searchwright_engine::{Credential, Failure};
 use serde_json::{Map, Value};
 
-use super::{Tools, calls::Caller};
+use super::tools::{Caller, Tools};
 
 /// A loop.
 struct Loop {
@@ -13,7 +13,7 @@ struct Loop {
     title: &'static str,
     description: &'static str,
     arguments: &'static [Argument],
-    /// What the agent is asked to do; names in braces are replaced by arguments.
+    /// Task of the agent; names in braces are replaced by arguments.
     text: &'static str,
 }
 

@@ -1,15 +1,14 @@
 //! Search over what a project has, and reading one thing of it whole: the two tools that research agents look for.
 
-use searchwright_contract::{Problem, Scope};
+use searchwright_contract::Problem;
 use searchwright_engine::Failure;
 use serde_json::{Map, Value, json};
 
 use super::{
-    Tools,
     budget::Budget,
-    calls::Caller,
     resources::{Address, Part, SCHEME},
     shaping::{KEYS, Shaped, Written, visible},
+    tools::{Caller, Tools},
 };
 
 /// Most things that are found.
@@ -63,9 +62,6 @@ const KINDS: &[Kind] = &[
         takes_text: true,
     },
 ];
-
-/// Scopes of which a credential needs one to search.
-pub(super) const SEARCHES: [Scope; 3] = [Scope::AuditsRead, Scope::PostsRead, Scope::KeywordsRead];
 
 impl Tools {
     /// Finds pages, issues, posts and keywords by words.

@@ -18,7 +18,7 @@ pub(super) const SCHEME: &str = "searchwright://";
 /// Parameter that says from which character on a text is read.
 const FROM: &str = "from";
 
-/// What an address names.
+/// Record or text that an address names.
 #[derive(Debug)]
 pub(super) struct Address<'a> {
     pub(super) endpoint: &'a Endpoint,

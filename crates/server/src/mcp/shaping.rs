@@ -6,6 +6,8 @@ use serde_json::{Map, Value, json};
 
 /// Characters of a text that are shown; the rest of a longer one is a resource.
 pub(super) const SHOWN: usize = 2_000;
+/// Sizes of an answer that has room.
+const WHOLE: Sizes = Sizes::new(SHOWN, usize::MAX);
 /// Links of one result to texts that were cut.
 const MAX_LINKS: usize = 10;
 /// Bytes from which on a value that is the same in all rows is written once.
@@ -13,14 +15,33 @@ const WORTH_SHARING: usize = 12;
 /// Characters that every text keeps, so that an id is whole.
 const SHORTEST: usize = 40;
 /// Characters of a text and items of a list that are left, in the order in which they are tried on what is too large.
-const SMALLER: [(usize, usize); 5] = [(1_000, 50), (400, 20), (150, 8), (80, 3), (SHORTEST, 1)];
+const SMALLER: [Sizes; 5] = [
+    Sizes::new(1_000, 50),
+    Sizes::new(400, 20),
+    Sizes::new(150, 8),
+    Sizes::new(80, 3),
+    Sizes::new(SHORTEST, 1),
+];
 /// Members by which the records of a list are told apart.
 pub(super) const KEYS: [&str; 2] = ["id", "number"];
 
 /// Letters that the name of a member needs not escape in an address.
 const IN_ADDRESS: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.');
 
-/// Where the texts of an answer can be read whole.
+/// Most characters of a text and items of a list.
+#[derive(Clone, Copy, Debug)]
+struct Sizes {
+    text: usize,
+    items: usize,
+}
+
+impl Sizes {
+    const fn new(text: usize, items: usize) -> Self {
+        Self { text, items }
+    }
+}
+
+/// Place at which the texts of an answer can be read whole.
 #[derive(Clone, Debug)]
 pub(super) enum Source {
     Nowhere,
@@ -36,7 +57,7 @@ pub(super) struct Written(pub(super) Vec<u8>);
 
 /// A text that was cut.
 #[derive(Clone, Debug)]
-pub(super) struct Link {
+pub(super) struct TextLink {
     uri: String,
     name: String,
     size: usize,
@@ -46,7 +67,7 @@ pub(super) struct Link {
 #[derive(Debug)]
 pub(super) struct Shaped {
     value: Value,
-    links: Vec<Link>,
+    links: Vec<TextLink>,
 }
 
 impl Written {
@@ -72,7 +93,7 @@ impl Shaped {
         let structured = self.value.to_string();
         let mut content = vec![json!({ "type": "text", "text": structured })];
         for link in &self.links {
-            let Link { uri, name, size } = link;
+            let TextLink { uri, name, size } = link;
             content.push(json!({ "type": "resource_link", "uri": uri, "name": name, "mimeType": "text/plain", "size": size }));
         }
         let content = Value::from(content).to_string();
@@ -99,7 +120,7 @@ pub(super) fn list(
 ) -> Written {
     let data = page["data"].as_array().map_or(&[][..], Vec::as_slice);
     let data = &data[..data.len().min(most)];
-    let mut cutter = Cutter::new(SHOWN, usize::MAX);
+    let mut cutter = Cutter::new(WHOLE);
     let records: Vec<Value> = data.iter().map(|record| cutter.record(record, source)).collect();
     table(
         &records,
@@ -121,8 +142,8 @@ pub(super) fn one_of_list(
     budget: usize,
 ) -> Written {
     let first = page["data"].as_array().and_then(|data| data.first());
-    let shaped = |(text, items): (usize, usize), columns: &Columns| {
-        let mut cutter = Cutter::new(text, items);
+    let shaped = |sizes: Sizes, columns: &Columns| {
+        let mut cutter = Cutter::new(sizes);
         let records: Vec<Value> = first.iter().map(|record| cutter.record(record, source)).collect();
         table(
             &records,
@@ -150,7 +171,7 @@ pub(super) fn whole_record(
     untrusted: Untrusted,
     source: &Source,
 ) -> Written {
-    cut_record(value, members.chosen, untrusted, source, (SHOWN, usize::MAX)).write()
+    cut_record(value, members.chosen, untrusted, source, WHOLE).write()
 }
 
 /// Gives a record a form within a budget, whatever that takes.
@@ -175,9 +196,9 @@ fn cut_record(
     columns: Option<&Columns>,
     untrusted: Untrusted,
     source: &Source,
-    (text, items): (usize, usize),
+    sizes: Sizes,
 ) -> Shaped {
-    let mut cutter = Cutter::new(text, items);
+    let mut cutter = Cutter::new(sizes);
     let mut cut = cutter.record(value, source);
     if let Some(columns) = columns {
         cut = columns.keep(&cut);
@@ -199,7 +220,7 @@ fn cut_record(
 }
 
 /// Makes texts and lists smaller and then leaves members out, those at the end first, until the answer has room.
-fn smaller(shaped: impl Fn((usize, usize), &Columns) -> Shaped, columns: &Columns, budget: usize) -> Written {
+fn smaller(shaped: impl Fn(Sizes, &Columns) -> Shaped, columns: &Columns, budget: usize) -> Written {
     let mut sizes = SMALLER.iter().map(|sizes| shaped(*sizes, columns).write());
     if let Some(written) = sizes.find(|written| written.fits(budget)) {
         return written;
@@ -295,16 +316,16 @@ fn table(
 struct Cutter {
     text: usize,
     items: usize,
-    links: Vec<Link>,
+    links: Vec<TextLink>,
     /// Lists that were cut, by the names of the members that lead to them.
     lists: Map<String, Value>,
 }
 
 impl Cutter {
-    fn new(text: usize, items: usize) -> Self {
+    fn new(sizes: Sizes) -> Self {
         Self {
-            text,
-            items,
+            text: sizes.text,
+            items: sizes.items,
             links: Vec::new(),
             lists: Map::new(),
         }
@@ -376,7 +397,7 @@ impl Cutter {
             .collect();
         let uri = format!("{base}/{}", names.join("/"));
         if self.links.len() < MAX_LINKS {
-            self.links.push(Link {
+            self.links.push(TextLink {
                 uri: uri.clone(),
                 name: path.join("."),
                 size: text.len(),

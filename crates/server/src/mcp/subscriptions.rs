@@ -9,7 +9,10 @@ use rmcp::{ErrorData, model::SubscriptionFilter, service::SubscriptionContext};
 use searchwright_engine::Failure;
 use serde_json::Value;
 
-use super::{Tools, calls::Caller, resources::Address};
+use super::{
+    resources::Address,
+    tools::{Caller, Tools},
+};
 use crate::http::{
     bearer::{self, Door},
     operations,
@@ -55,7 +58,7 @@ impl Tools {
     /// Follows records until nothing is left to hear of.
     pub(super) async fn follow(&self, context: &SubscriptionContext) -> Result<(), ErrorData> {
         let request = context.request_context();
-        let mut caller = Caller::of(request)?;
+        let mut caller = Caller::from_context(request)?;
         let none = || ErrorData::internal_error("the request carries no credential", None);
         let parts = request.extensions.get::<Parts>().ok_or_else(none)?;
         let token = bearer::token(&parts.headers, parts.uri.query()).map_err(|_| none())?;

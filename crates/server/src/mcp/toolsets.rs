@@ -17,7 +17,7 @@ pub(super) const CORE: &str = "core";
 pub(super) struct Toolset {
     /// Its word.
     pub(super) name: &'static str,
-    /// What its tools are for.
+    /// Purpose of its tools.
     pub(super) about: &'static str,
     /// Operations, or their resources.
     of: &'static [&'static str],

@@ -62,11 +62,6 @@ async fn a_start_fits_into_a_context() {
         let core = listed(&bench, "", credential).await;
         let all = listed(&bench, "?toolsets=all", credential).await;
         let (small, whole) = (tokens(&core), tokens(&all));
-        println!(
-            "core: {} tools, {small} tokens; all: {} tools, {whole} tokens",
-            core.len(),
-            all.len()
-        );
         assert!(small <= 3_000, "{small} tokens of {:?}", names(&core));
         assert!(whole <= 12_000, "{whole} tokens");
         assert!(names(&core).iter().all(|name| names(&all).contains(name)));
