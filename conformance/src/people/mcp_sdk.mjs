@@ -173,7 +173,7 @@ for (const { name, library, options, protocol, callback, refreshes } of CLIENTS)
     await check.alone('a tool that writes makes the client ask the person for more', async () => {
       const write = { name: 'projects_list', arguments: {} };
       const { structuredContent } = await connected.callTool(write);
-      const projectId = structuredContent.data[0].id;
+      const projectId = structuredContent.rows[0][structuredContent.columns.indexOf('id')];
       const create = () => connected.callTool({ name: 'keywords_create', arguments: { projectId, keyword: `asked by ${name}` } });
       if (refreshes) {
         // This line answers the challenge with its refresh token, and gives up when the new token has the same scopes.

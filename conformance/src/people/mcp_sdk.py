@@ -115,7 +115,8 @@ async def walk(check, name, mode, revision):
                 assert storage.tokens.access_token != before.access_token
                 assert storage.tokens.refresh_token != before.refresh_token
             with check("a tool that writes makes the client ask the person for more", alone=True):
-                project = content(await client.call_tool("projects_list", {}))["data"][0]["id"]
+                listed = content(await client.call_tool("projects_list", {}))
+                project = listed["rows"][0][listed["columns"].index("id")]
                 asked = len(browser.asked)
                 result = await client.call_tool("keywords_create", {"projectId": project, "keyword": f"asked by {name}"})
                 assert len(browser.asked) == asked + 1, f"nobody was asked; the answer is {result.content}"

@@ -24,7 +24,7 @@ for (const { name, library, options } of CLIENTS) {
     const requestInit = { headers: { authorization: `Bearer ${key}` } };
     const client = new library.Client({ name, version: '1.0.0' }, options);
     await check('connects with a key and lists the tools of visibility', async () => {
-      await client.connect(new library.StreamableHTTPClientTransport(new URL(product.mcp), { requestInit }));
+      await client.connect(new library.StreamableHTTPClientTransport(new URL(`${product.mcp}?toolsets=visibility,brand`), { requestInit }));
       const names = (await client.listTools()).tools.map((tool) => tool.name);
       for (const tool of ['prompts_list', 'prompts_copy', 'prompts_track', 'visibility_overview', 'visibility_opportunities', 'names_list', 'names_decide']) {
         assert.ok(names.includes(tool), `${tool} is not among ${names}`);
@@ -38,6 +38,12 @@ for (const { name, library, options } of CLIENTS) {
       return result.structuredContent;
     };
 
+    // records of a list, which comes as columns and rows
+    const list = async (tool, more) => {
+      const { columns, rows } = await call(tool, more);
+      return rows.map((row) => Object.fromEntries(columns.map((column, at) => [column, row[at]])));
+    };
+
     await check('before anything was asked, figures are null and say what to do', async () => {
       const { kpis, setupProgress } = await call('visibility_overview');
       assert.equal(kpis.mentionRate.value, null);
@@ -46,8 +52,8 @@ for (const { name, library, options } of CLIENTS) {
     const promptId = await check('adds a prompt and lists it', async () => {
       await call('competitors_create', { items: [{ name: 'Bolt Desks', domain: 'bolt.example' }] });
       const { id } = await call('prompts_create', { text: 'Which standing desk suits two heavy monitors in a small room?' });
-      const { data } = await call('prompts_list');
-      assert.deepEqual(data.map((prompt) => prompt.id), [id]);
+      const listed = await list('prompts_list');
+      assert.deepEqual(listed.map((prompt) => prompt.id), [id]);
       return id;
     });
     await check('copies an answer, which counts in the overview', async () => {
@@ -68,21 +74,21 @@ for (const { name, library, options } of CLIENTS) {
       const started = await call('prompts_track', { promptId, samples: 3, dryRun: true });
       assert.ok(started.estimatedCost.low > 0 && started.estimatedCost.high >= started.estimatedCost.low);
       assert.ok(!started.run && !started.job);
-      assert.deepEqual((await call('runs_list')).data, []);
+      assert.deepEqual(await list('runs_list'), []);
     });
     await check('finds a name that nobody tracks and makes it a competitor', async () => {
-      const { data } = await call('names_list');
+      const data = await list('names_list');
       assert.ok(data.some((found) => found.name === 'Zolt Office'), JSON.stringify(data));
       const decisions = [{ name: 'Zolt Office', decision: 'competitor', domain: 'zolt.example' }];
       const { job } = await call('names_decide', { items: decisions });
       assert.equal(job.type, 'analyze_answers');
-      const left = (await call('names_list')).data;
+      const left = await list('names_list');
       assert.ok(!left.some((found) => found.name === 'Zolt Office'));
     });
     await check('reads the engines and what to do next', async () => {
       const engines = (await call('visibility_engines')).data;
       assert.ok(engines.some((engine) => engine.engine === 'custom'), JSON.stringify(engines).slice(0, 300));
-      const { data } = await call('visibility_opportunities');
+      const data = await list('visibility_opportunities');
       assert.ok(Array.isArray(data));
     });
     await check('an archived prompt takes no answers', async () => {

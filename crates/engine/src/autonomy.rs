@@ -38,8 +38,11 @@ pub(crate) async fn check(
     }
 }
 
-/// Takes one use of the action from its daily cap, in the transaction of the call.
+/// Takes one use of the action from its daily cap, in the transaction of the call, unless a person was asked.
 pub(crate) async fn consume(call: &Call, tx: &mut Tx, project: &ProjectAccess, scope: Scope) -> Result<()> {
+    if call.consented {
+        return Ok(());
+    }
     let (Credential::Token(_), Some(action)) = (&call.credential, AutonomyAction::of_scope(scope)) else {
         return Ok(());
     };

@@ -189,6 +189,8 @@ pub struct Call {
     pub(crate) project: Option<Arc<ProjectAccess>>,
     /// Entity tags of `If-Match`, without quotes; `*` matches any.
     pub if_match: Option<Vec<String>>,
+    /// Whether a person was asked for this very call and agreed.
+    pub(crate) consented: bool,
     /// Time at which the call began.
     pub now: Instant,
     /// Result of [`Handle::prepare`](crate::endpoint::Handle::prepare).

@@ -93,6 +93,8 @@ pub struct Invocation {
     pub if_match: Option<Vec<String>>,
     /// `Idempotency-Key`.
     pub idempotency_key: Option<String>,
+    /// Whether a person was asked for this very call and agreed, which stands for Agent Autonomy.
+    pub consented: bool,
 }
 
 /// An answer as a door sends it.
@@ -121,12 +123,13 @@ impl Engine {
         meta: &Meta,
         credential: &Credential,
         arguments: &Value,
+        consented: bool,
     ) -> Result<Option<Arc<ProjectAccess>>> {
         let project = self.enter(meta, credential, arguments).await?;
         if let Some(problem) = credential.refusal(project.as_deref(), meta.scope) {
             return Err(problem.into());
         }
-        if let Some(project) = &project {
+        if let Some(project) = project.as_ref().filter(|_| !consented) {
             autonomy::check(self, credential, project, meta.scope).await?;
         }
         Ok(project)
@@ -139,9 +142,10 @@ impl Engine {
             mut arguments,
             if_match,
             idempotency_key,
+            consented,
         } = invocation;
         let meta = &endpoint.meta;
-        let admitted = self.admit(meta, &credential, &arguments).await;
+        let admitted = self.admit(meta, &credential, &arguments, consented).await;
         let project = admitted.inspect_err(|failure| self.record_denial(meta, &credential, &failure.0))?;
         if let Some(pointer) = find_nul(&arguments).filter(|pointer| {
             // in a path it names nothing, which is told below
@@ -164,6 +168,7 @@ impl Engine {
             credential,
             project,
             if_match,
+            consented,
             now: self.clock.now(),
             prepared: Prepared::Nothing,
         };

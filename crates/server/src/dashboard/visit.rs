@@ -180,6 +180,7 @@ async fn call_json<A: DeserializeOwned>(
         arguments,
         if_match: terms.if_match,
         idempotency_key: terms.idempotency_key,
+        consented: false,
     };
     let reply = operations::invoke(app, endpoint, invocation).await?;
     // A refusal that is replayed comes as the answer that it was.

@@ -67,6 +67,7 @@ impl Follower {
             arguments: Value::Object(self.arguments.clone()),
             if_match: None,
             idempotency_key: None,
+            consented: false,
         };
         let reply = invoke(&self.app, endpoint, invocation).await?;
         serde_json::from_slice(&reply.body).map_err(|e| searchwright_engine::failure::defect("events", e))

@@ -283,6 +283,7 @@ async fn carry_out(
         arguments: Value::Object(arguments),
         if_match: entity_tags(&parts.headers, header::IF_MATCH)?,
         idempotency_key: idempotency_key(&parts.headers)?,
+        consented: false,
     };
     let mut reply = invoke(app, endpoint, invocation).await?;
     conditional::tag(endpoint, &mut reply);

@@ -4,52 +4,125 @@
 //! of its arguments. What is meant for people, examples and limits stay in the HTTP document; calls are checked by the full
 //! schema, whose faults name the argument and what it takes. Conventions that many tools share stand once in [`CONVENTIONS`].
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rmcp::model::{Tool, ToolAnnotations};
-use searchwright_contract::{Effect, Reach};
+use searchwright_contract::{Effect, Reach, Scope, columns::Columns};
 use searchwright_engine::{Credential, Endpoint};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use super::lists::Listed;
+use super::{finder, lists::Listed, toolsets::Chosen};
 
 /// Rules for the arguments of every tool.
-pub(super) const CONVENTIONS: &str = "Lists take limit (1 to 100, default 25) and cursor (nextCursor of the previous page, with the same filters). \
-    Times are RFC 3339 in UTC, languages BCP 47, countries ISO 3166-1 alpha-2; left out, the project's apply. \
-    Updates change the given members, replace lists as a whole, and null clears. dryRun plans or estimates and changes nothing. \
-    In notes on objects `?` marks optional members. A refusal names the argument and what it takes.";
+pub(super) const CONVENTIONS: &str = "Every tool takes fields (names of members to answer with), maxTokens (8000, at most 20000) and, if \
+    several projects are open, projectId, shown or not. Lists take limit (1 to 100, default 25) and cursor (nextCursor of the page before, same \
+    filters); they answer columns and rows, nullColumns are null and `same` is the same in all rows. Times are RFC 3339 in UTC, languages BCP 47, \
+    countries ISO 3166-1 alpha-2. Updates change the given members, replace lists as a whole, and null clears. In notes on objects `?` marks \
+    optional members.";
 /// Most words of which an argument lists all; longer lists show a few, and the refusal of a wrong word names the rest.
-const MOST_WORDS: usize = 6;
+const MOST_WORDS: usize = 5;
 /// Bytes of a sentence that is kept whole.
-const ROOMY: usize = 66;
+const ROOMY: usize = 60;
 /// Bytes of a description from which on its asides are left out.
-const LONGEST: usize = 80;
+const LONGEST: usize = 70;
+/// Beginnings of what a list of all tools leaves out of a sentence.
+const ASIDES: &[&str] = &[
+    ", newest first",
+    ", at most",
+    "; `null` clears",
+    " (AI Performance)",
+    " and that no tracked",
+    ", most frequent",
+];
 /// Members of one list that stand for the others.
 const SHOWN_WORDS: usize = 3;
 
+/// Scopes of which a credential needs one to search.
+const SEARCHES: [Scope; 3] = [Scope::AuditsRead, Scope::PostsRead, Scope::KeywordsRead];
 /// Tools that tell projects apart, of which a key has one.
 const TO_CHOOSE_A_PROJECT: &[&str] = &["projects.list", "projects.get"];
 /// Tools that are always refused to a token, which has no project of its own.
 const OF_THE_ONE_PROJECT: &[&str] = &["project.get"];
 
+/// Act of a call of a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Action {
+    /// It carries out an operation, by its place in the table.
+    Operation(usize),
+    /// It finds tools.
+    Find,
+    /// It calls a tool that only reads.
+    Read,
+    /// It calls any tool.
+    Change,
+    /// It finds records by words.
+    Search,
+    /// It reads one thing whole.
+    Fetch,
+}
+
 /// A tool in both of its forms.
 pub(super) struct Entry {
-    endpoint: usize,
+    /// Act of a call of it.
+    pub(super) action: Action,
     /// For a key, whose project needs no naming.
     of_key: Tool,
     of_token: Tool,
+    /// For a list of all tools: without what many tools take, which the instructions of the server say once.
+    terse: Option<Tool>,
+    /// Members of its answers, read from their schema when it is first called.
+    columns: OnceLock<Option<Columns>>,
 }
 
-impl Entry {
-    /// Both forms of one operation, which is this one of the table.
-    pub(super) fn new(endpoint: usize, row: &Endpoint) -> Self {
-        Self {
-            endpoint,
-            of_key: tool(row, false),
-            of_token: tool(row, true),
+/// Form of the arguments of a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ToolForm {
+    OfKey,
+    OfToken,
+    Terse,
+}
+
+impl ToolForm {
+    /// Returns whether an argument is shown.
+    fn shows(self, name: &str) -> bool {
+        match self {
+            Self::OfKey => name != "projectId",
+            Self::OfToken => true,
+            Self::Terse => !matches!(name, "projectId" | "limit" | "cursor"),
         }
     }
 
+    /// The sentence about a tool.
+    fn sentence(self, description: &str) -> String {
+        let sentence = brief(description);
+        if self != Self::Terse {
+            return sentence;
+        }
+        let cut = ASIDES.iter().filter_map(|aside| sentence.find(aside)).min();
+        cut.map_or(sentence.clone(), |end| format!("{}.", &sentence[..end]))
+    }
+}
+
+/// Makes every tool: those of the table, and before them those that find and call others.
+pub(super) fn entries(endpoints: &[Endpoint]) -> Vec<Entry> {
+    let about_tools = finder::tools().into_iter().map(|(action, tool)| Entry {
+        action,
+        of_key: tool.clone(),
+        of_token: tool,
+        terse: None,
+        columns: OnceLock::new(),
+    });
+    let operations = endpoints.iter().enumerate().map(|(at, row)| Entry {
+        action: Action::Operation(at),
+        of_key: tool(row, ToolForm::OfKey),
+        of_token: tool(row, ToolForm::OfToken),
+        terse: Some(tool(row, ToolForm::Terse)),
+        columns: OnceLock::new(),
+    });
+    about_tools.chain(operations).collect()
+}
+
+impl Entry {
     /// Name of the tool.
     pub(super) fn name(&self) -> &str {
         &self.of_token.name
@@ -60,55 +133,125 @@ impl Entry {
         &self.of_token
     }
 
-    /// Returns whether the tool is listed for a credential: not if it would only refuse it.
-    fn is_listed_for(&self, credential: &Credential, endpoints: &[Endpoint]) -> bool {
+    /// The tool for credentials that name projects, or for those that do not.
+    pub(super) const fn form(&self, names_project: bool) -> &Tool {
+        if names_project {
+            &self.of_token
+        } else {
+            &self.of_key
+        }
+    }
+
+    /// Returns whether it has an argument.
+    pub(super) fn takes(&self, argument: &str) -> bool {
+        self.of_key
+            .input_schema
+            .get("properties")
+            .is_some_and(|members| members.get(argument).is_some())
+    }
+
+    /// Returns the members of its answers, or of the records if they are lists.
+    pub(super) fn columns(&self, endpoint: &Endpoint) -> Option<&Columns> {
+        let read = || {
+            let mut answer = (endpoint.answer)().to_value();
+            if endpoint.list {
+                return Columns::of_list(&answer);
+            }
+            let definitions = answer["$defs"].take();
+            Columns::of_list(&json!({ "properties": { "data": { "items": answer } }, "$defs": definitions }))
+        };
+        self.columns.get_or_init(read).as_ref()
+    }
+
+    /// The row of the table that it carries out.
+    pub(super) fn endpoint<'a>(&self, endpoints: &'a [Endpoint]) -> Option<&'a Endpoint> {
+        match self.action {
+            Action::Operation(at) => endpoints.get(at),
+            _ => None,
+        }
+    }
+
+    /// Returns whether a credential has use of it: not if it would only refuse.
+    pub(super) fn is_useful_to(&self, credential: &Credential, endpoints: &[Endpoint]) -> bool {
         let useless = match credential {
             Credential::Key(_) => TO_CHOOSE_A_PROJECT,
             Credential::Token(_) | Credential::Session(_) => OF_THE_ONE_PROJECT,
         };
-        endpoints.get(self.endpoint).is_some_and(|endpoint| {
+        let is_open = |endpoint: &Endpoint| {
             credential.may(endpoint.meta.scope) && !useless.contains(&endpoint.meta.name)
-        })
+        };
+        match self.action {
+            Action::Operation(at) => endpoints.get(at).is_some_and(is_open),
+            Action::Find | Action::Read | Action::Fetch => true,
+            Action::Search => SEARCHES.iter().any(|scope| credential.may(*scope)),
+            Action::Change => endpoints
+                .iter()
+                .any(|endpoint| endpoint.meta.effect.writes() && is_open(endpoint)),
+        }
     }
 }
 
+/// Returns whether a credential has to name the project of each call.
+pub(super) const fn names_project(credential: &Credential) -> bool {
+    !matches!(credential, Credential::Key(_))
+}
+
 impl Listed {
-    /// Chooses the tools that a credential sees, and their form.
-    pub(super) fn for_credential(entries: &[Entry], credential: &Credential, endpoints: &[Endpoint]) -> Self {
+    /// Chooses the tools of some sets that a credential sees, and their form.
+    pub(super) fn choose(
+        entries: &[Entry],
+        chosen: &Chosen,
+        credential: &Credential,
+        endpoints: &[Endpoint],
+    ) -> Self {
+        let is_chosen = |entry: &Entry| {
+            entry
+                .endpoint(endpoints)
+                .is_none_or(|endpoint| chosen.has(endpoint.meta.name))
+        };
         let tools = entries
             .iter()
             .enumerate()
-            .filter(|(_, entry)| entry.is_listed_for(credential, endpoints));
+            .filter(|(_, entry)| is_chosen(entry) && entry.is_useful_to(credential, endpoints));
         Self {
-            names_project: !matches!(credential, Credential::Key(_)),
+            names_project: names_project(credential),
+            is_whole: matches!(chosen, Chosen::All),
             tools: tools.map(|(at, _)| at).collect(),
         }
+    }
+
+    /// The tool as it is listed.
+    fn form<'a>(&self, entry: &'a Entry) -> &'a Tool {
+        let terse = entry.terse.as_ref().filter(|_| self.is_whole);
+        terse.unwrap_or_else(|| entry.form(self.names_project))
     }
 
     /// Writes the tools as JSON.
     pub(super) fn write(&self, entries: &[Entry]) -> serde_json::Result<Vec<u8>> {
         let listed = self.tools.iter().filter_map(|at| entries.get(*at));
-        let tools: Vec<&Tool> = listed
-            .map(|entry| {
-                if self.names_project {
-                    &entry.of_token
-                } else {
-                    &entry.of_key
-                }
-            })
-            .collect();
+        let tools: Vec<&Tool> = listed.map(|entry| self.form(entry)).collect();
         serde_json::to_vec(&tools)
     }
 }
 
 /// `keywords.create` is the tool `keywords_create`.
-pub(super) fn tool_name(endpoint: &Endpoint) -> String {
+fn tool_name(endpoint: &Endpoint) -> String {
     endpoint.meta.name.replace('.', "_")
 }
 
-fn tool(endpoint: &Endpoint, names_project: bool) -> Tool {
+/// Returns whether a tool of this name carries an operation out.
+pub(super) fn is_tool_of(endpoint: &Endpoint, name: &str) -> bool {
+    let of_table = endpoint
+        .meta
+        .name
+        .bytes()
+        .map(|byte| if byte == b'.' { b'_' } else { byte });
+    of_table.eq(name.bytes())
+}
+
+fn tool(endpoint: &Endpoint, form: ToolForm) -> Tool {
     let (effect, reaches_out) = (endpoint.meta.effect, endpoint.meta.reach == Reach::Outbound);
-    let annotations = ToolAnnotations::with_title(title(endpoint.meta.name))
+    let annotations = ToolAnnotations::new()
         .read_only(effect == Effect::Read)
         .destructive(matches!(
             effect,
@@ -117,18 +260,29 @@ fn tool(endpoint: &Endpoint, names_project: bool) -> Tool {
         .idempotent(matches!(effect, Effect::Read | Effect::Change | Effect::Delete) && !reaches_out)
         .open_world(reaches_out);
     let input = (endpoint.input)().to_value();
-    let arguments = arguments(&input, names_project);
-    let tool = Tool::new(
-        tool_name(endpoint),
-        brief(&endpoint.description),
-        Arc::new(arguments),
+    described(
+        &tool_name(endpoint),
+        &title(endpoint.meta.name),
+        &form.sentence(&endpoint.description),
+        &arguments(&input, form).into(),
+        annotations,
     )
-    .with_annotations(annotations);
-    if effect == Effect::Delete {
-        return tool;
-    }
-    // Clients drop structured content of a tool that announces none; what is in it, the answer itself shows.
-    tool.with_raw_output_schema(Arc::new(Map::from_iter([("type".to_owned(), "object".into())])))
+}
+
+/// Makes a tool. Its answers are objects; clients drop those of a tool that announces none, and what is in one, it shows itself.
+pub(super) fn described(
+    name: &str,
+    title: &str,
+    description: &str,
+    input: &Value,
+    annotations: ToolAnnotations,
+) -> Tool {
+    let object = Map::from_iter([("type".to_owned(), "object".into())]);
+    let input = input.as_object().cloned().unwrap_or_else(|| object.clone());
+    Tool::new(name.to_owned(), description.to_owned(), Arc::new(input))
+        .with_title(title)
+        .with_annotations(annotations)
+        .with_raw_output_schema(Arc::new(object))
 }
 
 /// `keywords.create` is shown to people as "Keywords create".
@@ -164,11 +318,10 @@ fn brief(description: &str) -> String {
 }
 
 /// The arguments of a tool: names, types and words.
-fn arguments(schema: &Value, names_project: bool) -> Map<String, Value> {
+fn arguments(schema: &Value, form: ToolForm) -> Map<String, Value> {
     let reader = Reader {
         definitions: &schema["$defs"],
     };
-    let is_shown = |name: &str| names_project || name != "projectId";
     let mut shown = Map::new();
     for (name, member) in members(schema) {
         let note = member["description"]
@@ -176,7 +329,7 @@ fn arguments(schema: &Value, names_project: bool) -> Map<String, Value> {
             .unwrap_or_default()
             .replace('\n', " ");
         // what an operation takes and passes over is no use to a model
-        if is_shown(name) && !note.starts_with("No effect") && !note.starts_with("Ignored:") {
+        if form.shows(name) && !note.starts_with("No effect") && !note.starts_with("Ignored:") {
             let mut brief = reader.argument(member);
             if let Some(note) = needed_note(&brief, &note) {
                 brief.insert("description".to_owned(), note.into());
@@ -189,7 +342,8 @@ fn arguments(schema: &Value, names_project: bool) -> Map<String, Value> {
         arguments.insert("properties".to_owned(), shown.into());
     }
     let required: Vec<Value> = required(schema)
-        .filter(|name| is_shown(name))
+        // it may be left out by who has one project
+        .filter(|name| *name != "projectId")
         .map(Value::from)
         .collect();
     if !required.is_empty() {
@@ -337,8 +491,6 @@ fn shortened(words: &[&str], between: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
@@ -377,10 +529,9 @@ mod tests {
             "kind": { "type": ["string", "null"], "enum": ["a", "b", null] },
             "size": { "type": ["integer", "null"] },
         } });
-        assert_eq!(Value::from(arguments(&schema, false)), expected);
-        assert_eq!(
-            arguments(&schema, true)["required"],
-            json!(["projectId", "items"])
-        );
+        assert_eq!(Value::from(arguments(&schema, ToolForm::OfKey)), expected);
+        let of_token = arguments(&schema, ToolForm::OfToken);
+        assert_eq!(of_token["properties"]["projectId"], json!({ "type": "string" }));
+        assert_eq!(of_token["required"], json!(["items"]));
     }
 }

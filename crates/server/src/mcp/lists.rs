@@ -1,6 +1,7 @@
-//! Lists of tools as JSON, kept by the tools that are in them: to write one takes longer than all else about its request.
+//! Answers that are JSON before the protocol writes its own: lists of tools, kept by the tools that are in them because to write one
+//! takes longer than all else about its request, and results of tools.
 //!
-//! The protocol answers with a list without tools, and [`LIST_PLACE`] in its answer is replaced by a kept list.
+//! The protocol answers with a list without tools or a result without content, whose place is taken by an [`Insertion`].
 
 use std::{
     collections::VecDeque,
@@ -9,18 +10,30 @@ use std::{
 
 use axum::body::{Body, to_bytes};
 use bytes::Bytes;
-use http::Response;
+use http::{Response, header};
 
 /// Lists that are kept, those that were asked for last: clients ask for the same few sets of scopes.
 const MAX_LISTS: usize = 32;
-/// Member of an answer that lists no tools. Within a text of JSON its quotation marks would be escaped.
+/// Members of an answer that has nothing in it yet. Within a text of JSON their quotation marks would be escaped.
 const LIST_PLACE: &[u8] = br#""tools":[]"#;
+const CONTENT_PLACE: &[u8] = br#""content":[]"#;
+
+/// JSON that is put into an answer of the protocol, so that what is written already is not read and written again.
+#[derive(Clone, Debug)]
+pub(super) enum Insertion {
+    /// A list of tools.
+    Tools(Bytes),
+    /// Members that carry the answer of a tool.
+    Content(Bytes),
+}
 
 /// Everything that the list of a credential depends on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Listed {
     /// Whether the tools name the project that they work on.
     pub(super) names_project: bool,
+    /// Whether it lists the tools of every set, in their shorter form.
+    pub(super) is_whole: bool,
     /// The tools, by their place in the table.
     pub(super) tools: Vec<usize>,
 }
@@ -60,24 +73,27 @@ impl KeptLists {
     }
 }
 
-/// Puts a list of tools into an answer that lists none. Another answer, such as a refusal, stays as it is.
-pub(super) async fn insert_list(answer: Response<Body>, list: &[u8]) -> Response<Body> {
-    let (parts, body) = answer.into_parts();
-    // it is in memory already, and cannot fail
-    let empty = to_bytes(body, usize::MAX).await.unwrap_or_default();
-    let place = empty
-        .windows(LIST_PLACE.len())
-        .rposition(|window| window == LIST_PLACE);
-    let Some(place) = place else {
-        return Response::from_parts(parts, Body::from(empty));
-    };
-    // between the brackets
-    let (before, after) = empty.split_at(place + LIST_PLACE.len() - 2);
-    let mut whole = Vec::with_capacity(empty.len() + list.len());
-    whole.extend_from_slice(before);
-    whole.extend_from_slice(list);
-    whole.extend_from_slice(&after[2..]);
-    Response::from_parts(parts, Body::from(whole))
+impl Insertion {
+    /// Puts it into an answer that has nothing in its place. Another answer, such as a refusal, stays as it is.
+    pub(super) async fn insert(&self, answer: Response<Body>) -> Response<Body> {
+        let (place, start, inserted): (&[u8], &[u8], _) = match self {
+            Self::Tools(tools) => (LIST_PLACE, br#""tools":"#, tools),
+            Self::Content(content) => (CONTENT_PLACE, b"", content),
+        };
+        let (mut parts, body) = answer.into_parts();
+        // it is in memory already, and cannot fail
+        let empty = to_bytes(body, usize::MAX).await.unwrap_or_default();
+        let at = empty.windows(place.len()).rposition(|window| window == place);
+        let Some(at) = at else {
+            return Response::from_parts(parts, Body::from(empty));
+        };
+        parts.headers.remove(header::CONTENT_LENGTH);
+        let mut whole = Vec::with_capacity(empty.len() + inserted.len());
+        for piece in [&empty[..at], start, inserted, &empty[at + place.len()..]] {
+            whole.extend_from_slice(piece);
+        }
+        Response::from_parts(parts, Body::from(whole))
+    }
 }
 
 #[cfg(test)]
@@ -89,6 +105,7 @@ mod tests {
     fn listed(tool: usize, names_project: bool) -> Listed {
         Listed {
             names_project,
+            is_whole: false,
             tools: vec![tool],
         }
     }
@@ -121,7 +138,8 @@ mod tests {
     #[tokio::test]
     async fn a_list_goes_where_the_answer_has_none() {
         let insert = async |answer: &'static str| {
-            let answer = insert_list(Response::new(Body::from(answer)), br#"[{"name":"a"}]"#).await;
+            let list = Insertion::Tools(Bytes::from_static(br#"[{"name":"a"}]"#));
+            let answer = list.insert(Response::new(Body::from(answer))).await;
             String::from_utf8(to_bytes(answer.into_body(), 1_000).await.unwrap().to_vec()).unwrap()
         };
         assert_eq!(
