@@ -43,7 +43,7 @@ struct Part {
 }
 
 /// The browser comes last, because it takes longest.
-const PARTS: [Part; 11] = [
+const PARTS: [Part; 12] = [
     Part {
         name: "mcp-sdk",
         file: "mcp_sdk.mjs",
@@ -60,6 +60,12 @@ const PARTS: [Part; 11] = [
         name: "mcp-visibility",
         file: "mcp_visibility.mjs",
         text: include_str!("people/mcp_visibility.mjs"),
+        starts_bare: false,
+    },
+    Part {
+        name: "mcp-server",
+        file: "mcp_server.mjs",
+        text: include_str!("people/mcp_server.mjs"),
         starts_bare: false,
     },
     Part {
@@ -115,8 +121,8 @@ const PARTS: [Part; 11] = [
 /// Options of a run.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct PeopleOptions {
-    /// Only these: mcp-sdk, mcp-sdk-python, mcp-visibility, connection, oauth4webapi, openid-client, authlib, conformance, dashboard,
-    /// dashboard-acts, browser
+    /// Only these: mcp-sdk, mcp-sdk-python, mcp-visibility, mcp-server, connection, oauth4webapi, openid-client, authlib, conformance,
+    /// dashboard, dashboard-acts, browser
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
     /// This searchwright, instead of building one
