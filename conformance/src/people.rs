@@ -53,7 +53,7 @@ struct Part {
 }
 
 /// The browser comes last, because it takes longest.
-const PARTS: [Part; 14] = [
+const PARTS: [Part; 15] = [
     Part {
         name: "mcp-sdk",
         file: "mcp_sdk.mjs",
@@ -82,6 +82,12 @@ const PARTS: [Part; 14] = [
         name: "mcp-visibility",
         file: "mcp_visibility.mjs",
         text: include_str!("people/mcp_visibility.mjs"),
+        starts_bare: false,
+    },
+    Part {
+        name: "mcp-server",
+        file: "mcp_server.mjs",
+        text: include_str!("people/mcp_server.mjs"),
         starts_bare: false,
     },
     Part {
@@ -143,8 +149,8 @@ const PARTS: [Part; 14] = [
 /// Options of a run.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct PeopleOptions {
-    /// Only these: mcp-sdk, mcp-sdk-python, mcp-stdio, mcp-stdio-python, mcp-visibility, connection, generated-clients, oauth4webapi, openid-client, authlib, conformance, dashboard,
-    /// dashboard-acts, browser
+    /// Only these: mcp-sdk, mcp-sdk-python, mcp-stdio, mcp-stdio-python, mcp-visibility, mcp-server, connection,
+    /// generated-clients, oauth4webapi, openid-client, authlib, conformance, dashboard, dashboard-acts, browser
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
     /// This searchwright, instead of building one
