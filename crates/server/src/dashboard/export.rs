@@ -42,7 +42,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// Members of records that say what a program may do next, and nothing of the record.
 const ACTIONS: &str = "allowedActions";
 
-/// What a file holds.
+/// A list as a file.
 #[derive(Clone, Copy)]
 pub(super) struct CsvFile {
     /// Beginning of its name.

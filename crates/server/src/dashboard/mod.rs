@@ -22,6 +22,7 @@ mod invitations;
 mod issues;
 mod keywords;
 mod lines;
+mod links;
 mod live;
 mod members;
 mod overview;
