@@ -172,9 +172,9 @@ async fn list(visit: Visit) -> PageResult {
             .map(|at| visit.time(&at)),
         audits: visit.address("/audits"),
         sorts: [
-            sorting.by_number("pages", "Pages", "descending"),
-            sorting.by_number("impact", "Impact", "descending"),
-            sorting.by("newest", "First seen", "descending"),
+            sorting.order_by_number("pages", "Pages", "descending"),
+            sorting.order_by_number("impact", "Impact", "descending"),
+            sorting.order_by("newest", "First seen", "descending"),
         ],
         paging: Paging::new(&visit, listed.next_cursor.as_deref()).with_file(&visit, "/issues.csv"),
         has_claims: visit.may(Scope::AuditsWrite) && has_any(OccurrenceState::Done),

@@ -61,7 +61,7 @@ impl<'v> Sorting<'v> {
     }
 
     /// A column of texts or times by which the table is sorted.
-    pub fn by(&self, word: &'static str, text: &'static str, order: &'static str) -> SortColumn {
+    pub fn order_by(&self, word: &'static str, text: &'static str, order: &'static str) -> SortColumn {
         let value = Some(word).filter(|word| *word != self.usual);
         SortColumn {
             href: self.visit.with_parameter(self.name, value) + self.place,
@@ -72,10 +72,10 @@ impl<'v> Sorting<'v> {
     }
 
     /// A column of numbers by which the table is sorted.
-    pub fn by_number(&self, word: &'static str, text: &'static str, order: &'static str) -> SortColumn {
+    pub fn order_by_number(&self, word: &'static str, text: &'static str, order: &'static str) -> SortColumn {
         SortColumn {
             is_number: true,
-            ..self.by(word, text, order)
+            ..self.order_by(word, text, order)
         }
     }
 }

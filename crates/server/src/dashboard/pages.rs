@@ -116,10 +116,10 @@ async fn list(visit: Visit) -> PageResult {
         audits: visit.address("/audits"),
         sort: asked.sort.map(PageSort::as_str),
         sorts: [
-            sorting.by("url", "Page", "ascending"),
-            sorting.by("status", "Answer", "descending"),
-            sorting.by_number("depth", "Depth", "descending"),
-            sorting.by_number("inlinks", "Links in", "ascending"),
+            sorting.order_by("url", "Page", "ascending"),
+            sorting.order_by("status", "Answer", "descending"),
+            sorting.order_by_number("depth", "Depth", "descending"),
+            sorting.order_by_number("inlinks", "Links in", "ascending"),
         ],
         paging: Paging::new(&visit, listed.next_cursor.as_deref()).with_file(&visit, "/pages.csv"),
         rows: listed

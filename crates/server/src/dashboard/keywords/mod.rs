@@ -158,10 +158,10 @@ async fn show_list(
         kept: kept.collect(),
         whole_list: cluster.map(|_| visit.with_parameter("cluster", None)),
         sorts: [
-            sorting.by("created", "Keyword, newest", "descending"),
-            sorting.by_number("searchVolume", "Volume", "descending"),
-            sorting.by_number("keywordDifficulty", "Difficulty", "descending"),
-            sorting.by_number("score", "Score", "descending"),
+            sorting.order_by("created", "Keyword, newest", "descending"),
+            sorting.order_by_number("searchVolume", "Volume", "descending"),
+            sorting.order_by_number("keywordDifficulty", "Difficulty", "descending"),
+            sorting.order_by_number("score", "Score", "descending"),
         ],
         is_filtered: search.is_some()
             || ["status", "intent", "cluster"]

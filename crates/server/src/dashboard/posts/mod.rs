@@ -238,10 +238,10 @@ async fn show_list(visit: &Visit, wrong: Option<(StatusCode, String)>, title: Op
         wrong,
         sort: asked.sort.map(PostSort::as_str),
         sorts: [
-            sorting.by("created", "Newest", "descending"),
-            sorting.by("title", "Title", "ascending"),
-            sorting.by_number("score", "Score", "descending"),
-            sorting.by("date", "When", "descending"),
+            sorting.order_by("created", "Newest", "descending"),
+            sorting.order_by("title", "Title", "ascending"),
+            sorting.order_by_number("score", "Score", "descending"),
+            sorting.order_by("date", "When", "descending"),
         ],
         paging: Paging::new(visit, listed.next_cursor.as_deref()).with_file(visit, "/posts.csv"),
         rows: listed

@@ -354,8 +354,8 @@ fn brand_order(visit: &Visit, brands: &mut [TrackedBrand]) -> [SortColumn; 2] {
     }
     let sorting = Sorting::new(visit, "brands", "rate", is_by_name.then_some("name")).at("#competitors");
     [
-        sorting.by("name", "Brand", "ascending"),
-        sorting.by_number("rate", "Named in", "descending"),
+        sorting.order_by("name", "Brand", "ascending"),
+        sorting.order_by_number("rate", "Named in", "descending"),
     ]
 }
 
@@ -374,9 +374,9 @@ fn source_order(visit: &Visit, sources: &mut [CitedSource]) -> [SortColumn; 3] {
     };
     let sorting = Sorting::new(visit, "sources", "share", named).at("#sources");
     [
-        sorting.by("name", "Website", "ascending"),
-        sorting.by_number("answers", "Answers", "descending"),
-        sorting.by_number("share", "Share of citations", "descending"),
+        sorting.order_by("name", "Website", "ascending"),
+        sorting.order_by_number("answers", "Answers", "descending"),
+        sorting.order_by_number("share", "Share of citations", "descending"),
     ]
 }
 

@@ -185,9 +185,9 @@ pub(super) async fn show(visit: &Visit, refused: Option<&RefusedForm<'_>>) -> Pa
         may_write: visit.may(Scope::VisibilityWrite),
         may_suggest,
         sorts: [
-            sorting.by("created", "Newest", "descending"),
-            sorting.by("text", "Prompt", "ascending"),
-            sorting.by_number("rate", "Named in", "descending"),
+            sorting.order_by("created", "Newest", "descending"),
+            sorting.order_by("text", "Prompt", "ascending"),
+            sorting.order_by_number("rate", "Named in", "descending"),
         ],
         paging: Paging::new(visit, listed.next_cursor.as_deref()).with_file(visit, "/visibility/prompts.csv"),
         rows: listed
