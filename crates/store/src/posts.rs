@@ -247,8 +247,8 @@ pub async fn update(
     let id = summary.id;
     let touched = sql("UPDATE posts SET version = version + 1, title = $4, title_key = $5, slug = $6, status = $7, keyword_id = $8, language = $9,
             content = $10, content_html = $11, details = $12, findings = $13, word_count = $14, reading_time_minutes = $15, seo_score = $16,
-            content_hash = $17, generation = $18, failure = $19, job_id = $20, scheduled_at = $21, published_at = $22, dated_at = COALESCE($22, $21), published_url = $23,
-            archived_at = $24, published_hash = $25, updated_at = $26
+            content_hash = $17, generation = $18, failure = $19, job_id = $20, scheduled_at = $21, published_at = $22, published_url = $23,
+            archived_at = $24, published_hash = $25, updated_at = $26, dated_at = $27
          WHERE project_id = $1 AND id = $2 AND version = $3")
     .bind(scope.project())
     .bind(id)
@@ -276,6 +276,7 @@ pub async fn update(
     .bind(summary.archived_at)
     .bind(changed.published_hash.as_deref())
     .bind(now)
+    .bind(summary.published_at.or(summary.scheduled_at))
     .execute(tx)
     .await?;
     if touched == 0 {

@@ -45,7 +45,7 @@ const LOOPS: &[Loop] = &[
             },
             Argument {
                 name: "check",
-                description: "Id of one check, such as title_missing",
+                description: "Id of one check, such as title-missing",
                 default: "any check",
             },
         ],
