@@ -19,7 +19,8 @@ async fn recheck(client: &Configuration, project: &str, issue: &str) -> Result<V
     occurrences_api::occurrences_done(client, project, claim, None).await?;
     let started = rechecks_api::rechecks_start(client, project, None, None).await?;
     loop {
-        let recheck = rechecks_api::rechecks_get(client, project, &started.recheck.id, None, None, None).await?;
+        let recheck =
+            rechecks_api::rechecks_get(client, project, &started.recheck.id, None, None, None).await?;
         if recheck.status == RecheckStatus::Completed {
             break;
         }
@@ -51,8 +52,17 @@ async fn main() -> Result<(), Box<dyn Error>> {
     while audits_api::audits_current(&client, project, None).await?.status != AuditStatus::Completed {
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
-    let issues =
-        issues_api::issues_list(&client, project, None, Some(Severity::Error), None, None, None).await?;
+    let issues = issues_api::issues_list(
+        &client,
+        project,
+        None,
+        Some(Severity::Error),
+        None,
+        None,
+        None,
+        None,
+    )
+    .await?;
     let broken = issues
         .data
         .iter()
