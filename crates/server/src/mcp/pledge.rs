@@ -1,4 +1,4 @@
-//! What a person agreed to, and what somebody declined.
+//! Consents that persons gave, and questions that were declined.
 
 use std::{
     collections::VecDeque,
