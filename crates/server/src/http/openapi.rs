@@ -78,7 +78,7 @@ pub fn document(endpoints: &[Endpoint], base_url: &str) -> Value {
         "webhooks": webhooks,
         "components": {
             "securitySchemes": {
-                "bearer": { "type": "http", "scheme": "bearer", "description": "An API key (`swk_…`), bound to one project." }
+                "bearer": { "type": "http", "scheme": "bearer", "description": "An API key (`swk_…`), bound to one project, or an OAuth access token (`swa_…`), for which each call names a project." }
             },
             "schemas": shared.schemas,
             "parameters": shared.parameters,

@@ -80,7 +80,7 @@ fn packages_have_the_version_of_the_program() {
     }
 }
 
-/// What an agent reads first names operations that exist, and the addresses of this installation.
+/// Guides for agents name operations that exist, and the addresses of this installation.
 #[tokio::test]
 async fn guides_name_what_there_is() {
     let bench = Bench::start().await;
