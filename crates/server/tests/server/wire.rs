@@ -52,8 +52,9 @@ impl Wire {
             let read = self.some(1 << 16).await;
             assert!(
                 read > 0,
-                "the connection ended: {}",
-                String::from_utf8_lossy(&self.1)
+                "the connection ended: {} bytes, {}",
+                self.1.len(),
+                String::from_utf8_lossy(&self.1[..self.1.len().min(500)])
             );
         }
     }
