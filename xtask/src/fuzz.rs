@@ -42,8 +42,8 @@ pub struct FuzzOptions {
 
 /// Runs the targets; fails when one of them crashes, hangs or takes too much memory.
 pub fn run(options: &FuzzOptions) -> Result<()> {
-    let known =
-        output(cargo_fuzz("list")).context("cargo-fuzz is needed: cargo install cargo-fuzz --locked")?;
+    let known = process::output("cargo fuzz list", &mut cargo_fuzz("list"))
+        .context("cargo-fuzz is needed: cargo install cargo-fuzz --locked")?;
     let known: Vec<&str> = known.lines().collect();
     if let Some(other) = options
         .targets
@@ -167,12 +167,4 @@ fn cargo_fuzz(command: &str) -> Command {
         .args(["fuzz", command])
         .current_dir(workspace().join("fuzz"));
     cargo
-}
-
-fn output(mut command: Command) -> Result<String> {
-    let output = command.stdin(Stdio::null()).output()?;
-    if !output.status.success() {
-        bail!("{}", String::from_utf8_lossy(&output.stderr).trim());
-    }
-    Ok(String::from_utf8(output.stdout)?)
 }

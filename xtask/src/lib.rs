@@ -14,6 +14,7 @@ pub mod peers;
 pub mod postgres;
 pub mod process;
 pub mod random;
+pub mod release;
 pub mod schema_org;
 pub mod test;
 pub mod website;

@@ -8,7 +8,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
-use xtask::{bench, fuzz, house, peers, postgres, schema_org, test, website};
+use xtask::{bench, fuzz, house, peers, postgres, release, schema_org, test, website};
 
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask", about = "Test, measure and try out Searchwright")]
@@ -57,6 +57,8 @@ enum Task {
     /// A private PostgreSQL to look into
     #[command(subcommand)]
     Postgres(PostgresTask),
+    /// Make what people install: a static program as archive and Debian package, installer, checksums, signature
+    Release(release::ReleaseOptions),
     /// Write the names of schema.org anew that checks of markup know
     SchemaOrg {
         /// schema.d.ts of the npm package schema-dts
@@ -118,6 +120,7 @@ fn run(task: Task) -> Result<()> {
             Ok(())
         }
         Task::Postgres(PostgresTask::Stop) => postgres::stop_kept(),
+        Task::Release(options) => release::run(&options),
         Task::SchemaOrg {
             declarations,
             version,

@@ -142,12 +142,17 @@ fn through_setpriv(path: &OsStr, user: Option<&str>, options: &[&str]) -> Comman
 
 /// Runs a command to its end without showing its output; the error carries the end of it.
 pub fn quiet(name: &str, command: &mut Command) -> Result<()> {
+    output(name, command).map(drop)
+}
+
+/// As [`quiet`], and returns what it wrote to its standard output.
+pub fn output(name: &str, command: &mut Command) -> Result<String> {
     let output = command
         .stdin(Stdio::null())
         .output()
         .with_context(|| format!("cannot start {name}"))?;
     if output.status.success() {
-        return Ok(());
+        return Ok(String::from_utf8(output.stdout)?);
     }
     let mut said = String::from_utf8_lossy(&output.stdout).into_owned();
     said.push_str(&String::from_utf8_lossy(&output.stderr));

@@ -3,6 +3,7 @@
 use std::{ffi::OsString, io::Write as _, path::PathBuf};
 
 use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use sd_notify::NotifyState;
 use searchwright_cli::{
     CliError, Exit,
     dashboard::OpenPage,
@@ -275,6 +276,11 @@ pub async fn run(command: ServerCommand, cli: &Cli) -> Result<Exit, CliError> {
                     "There is no account yet, and no link to set up the first one could be made: {error}"
                 ),
             }
+            tell_service_manager(NotifyState::Ready);
+            let ended = async {
+                ended.await;
+                tell_service_manager(NotifyState::Stopping);
+            };
             server.run_until(ended).await.map_err(failed)?;
             Ok(Exit::Done)
         }
@@ -336,6 +342,13 @@ pub async fn run(command: ServerCommand, cli: &Cli) -> Result<Exit, CliError> {
             eprintln!("man pages are in {}", folder.display());
             Ok(Exit::Done)
         }
+    }
+}
+
+/// Tells systemd, if it started this process and waits to be told (`Type=notify`).
+fn tell_service_manager(state: NotifyState<'_>) {
+    if let Err(error) = sd_notify::notify(&[state]) {
+        eprintln!("the service manager could not be told: {error}");
     }
 }
 
