@@ -238,7 +238,7 @@ impl Connection {
     /// The profile that is named, or the default one; an error if a named one does not exist.
     fn find(&self) -> Result<Option<Profile>, CliError> {
         let wanted = self.profile.as_deref();
-        let mut saved = load(&file()?)?;
+        let mut saved = load_saved()?;
         let profile = saved.remove(wanted.unwrap_or(DEFAULT_PROFILE));
         if let (Some(name), None) = (wanted, &profile) {
             return Err(
@@ -251,7 +251,7 @@ impl Connection {
 
     /// URL of the server to sign in to: the flag, the profile's if there is one, else the default.
     pub fn server_url(&self) -> Result<String, CliError> {
-        let mut saved = load(&file()?)?;
+        let mut saved = load_saved()?;
         let profile = saved.remove(self.profile.as_deref().unwrap_or(DEFAULT_PROFILE));
         let known = self.url.clone().or_else(|| profile.map(|p| p.url));
         Ok(known.unwrap_or_else(|| DEFAULT_URL.to_owned()))
@@ -443,14 +443,30 @@ fn read_key() -> Result<String, CliError> {
     Ok(key)
 }
 
-fn file() -> Result<PathBuf, CliError> {
+/// Path of the profiles; none for a user without a home folder, such as that of a service.
+fn find_file() -> Option<PathBuf> {
     let folder = std::env::var_os("XDG_CONFIG_HOME")
         .filter(|d| !d.is_empty())
         .map(PathBuf::from)
         .or_else(|| std::env::var_os("HOME").map(|h| Path::new(&h).join(".config")))
-        .or_else(|| std::env::var_os("APPDATA").map(PathBuf::from))
-        .ok_or_else(|| CliError::new(Exit::Failed, "there is no home folder; set XDG_CONFIG_HOME"))?;
-    Ok(folder.join("searchwright").join("profiles.toml"))
+        .or_else(|| std::env::var_os("APPDATA").map(PathBuf::from))?;
+    Some(folder.join("searchwright").join("profiles.toml"))
+}
+
+/// As [`find_file`], to save a profile.
+fn file() -> Result<PathBuf, CliError> {
+    let none = || {
+        CliError::new(
+            Exit::Failed,
+            "a profile is saved in the home folder, and there is none",
+        )
+        .hint("set HOME or XDG_CONFIG_HOME; without a profile SEARCHWRIGHT_URL and SEARCHWRIGHT_KEY name server and key")
+    };
+    find_file().ok_or_else(none)
+}
+
+fn load_saved() -> Result<BTreeMap<String, Profile>, CliError> {
+    find_file().map_or_else(|| Ok(BTreeMap::new()), |path| load(&path))
 }
 
 fn load(path: &Path) -> Result<BTreeMap<String, Profile>, CliError> {

@@ -1,6 +1,6 @@
 //! Profiles: servers and keys of a user, kept for this user alone.
 
-use crate::program::User;
+use crate::program::{Outcome, User};
 
 #[test]
 fn a_profile_is_saved_used_and_forgotten() {
@@ -54,4 +54,17 @@ fn only_its_owner_reads_a_profile() {
     );
     std::fs::write(&file, "nonsense").unwrap();
     user.run(&["profile", "list"]).refuses(1, &["profiles.toml"]);
+}
+
+#[test]
+fn a_user_without_a_home_folder_needs_no_profile() {
+    let operator = User::new();
+    let (_, key) = operator.key(&operator.project("example.com"), &[]);
+    let server = operator.serve(&[]);
+    let user = User::new()
+        .with("SEARCHWRIGHT_URL", &server.url)
+        .with("SEARCHWRIGHT_KEY", &key);
+    let run = |arguments: &[&str]| Outcome::of(user.command(arguments).env_remove("HOME").spawn().unwrap());
+    assert_eq!(run(&["keywords", "create", "fern"]).code, 0);
+    run(&["profile", "save"]).refuses(1, &["home folder", "HOME", "SEARCHWRIGHT_KEY"]);
 }

@@ -27,6 +27,26 @@ fn a_server_ends_in_order() {
 }
 
 #[test]
+fn systemd_is_told_of_begin_and_end() {
+    let user = User::new();
+    let path = user.path("notify");
+    let socket = std::os::unix::net::UnixDatagram::bind(&path).unwrap();
+    socket
+        .set_read_timeout(Some(std::time::Duration::from_secs(20)))
+        .unwrap();
+    let told = || {
+        let mut bytes = [0; 100];
+        let length = socket.recv(&mut bytes).unwrap();
+        String::from_utf8_lossy(&bytes[..length]).into_owned()
+    };
+    let user = user.with("NOTIFY_SOCKET", path.to_str().unwrap());
+    let server = user.serve(&[]);
+    assert_eq!(told(), "READY=1\n");
+    assert_eq!(server.stop().0.code(), Some(0));
+    assert_eq!(told(), "STOPPING=1\n");
+}
+
+#[test]
 fn listening_to_other_machines_without_tls_is_refused_or_warned_of() {
     let user = User::new();
     let open = ["--listen", "0.0.0.0:0"];
