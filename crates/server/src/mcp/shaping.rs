@@ -1,7 +1,10 @@
 //! Answers in the form that a model reads: lists as columns, long texts cut, text of others named, and all of it within a budget.
 
+use std::{borrow::Cow, fmt};
+
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use searchwright_contract::columns::Columns;
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 /// Characters of a text that are shown; the rest of a longer one is a resource.
@@ -63,10 +66,10 @@ pub(super) struct TextLink {
     size: usize,
 }
 
-/// An answer in its form.
+/// An answer in its form, as JSON.
 #[derive(Debug)]
 pub(super) struct Shaped {
-    value: Value,
+    structured: String,
     links: Vec<TextLink>,
 }
 
@@ -80,7 +83,7 @@ impl Written {
 impl From<Value> for Shaped {
     fn from(value: Value) -> Self {
         Self {
-            value,
+            structured: value.to_string(),
             links: Vec::new(),
         }
     }
@@ -90,18 +93,20 @@ impl Shaped {
     /// Writes the members of a result that carry the answer, once for clients that read text and once for those that read
     /// structured content.
     pub(super) fn write(&self) -> Written {
-        let structured = self.value.to_string();
-        let mut content = vec![json!({ "type": "text", "text": structured })];
+        let structured = self.structured.as_bytes();
+        let mut written = Vec::with_capacity(structured.len() * 5 / 2);
+        written.extend_from_slice(br#""content":[{"type":"text","text":"#);
+        // to memory, which does not fail
+        let _ = serde_json::to_writer(&mut written, &self.structured);
+        written.push(b'}');
         for link in &self.links {
             let TextLink { uri, name, size } = link;
-            content.push(json!({ "type": "resource_link", "uri": uri, "name": name, "mimeType": "text/plain", "size": size }));
+            let link = json!({ "type": "resource_link", "uri": uri, "name": name, "mimeType": "text/plain", "size": size });
+            written.push(b',');
+            let _ = serde_json::to_writer(&mut written, &link);
         }
-        let content = Value::from(content).to_string();
-        let mut written = Vec::with_capacity(content.len() + structured.len() + 40);
-        written.extend_from_slice(br#""content":"#);
-        written.extend_from_slice(content.as_bytes());
-        written.extend_from_slice(br#","structuredContent":"#);
-        written.extend_from_slice(structured.as_bytes());
+        written.extend_from_slice(br#"],"structuredContent":"#);
+        written.extend_from_slice(structured);
         Written(written)
     }
 }
@@ -121,16 +126,14 @@ pub(super) fn list(
     let data = page["data"].as_array().map_or(&[][..], Vec::as_slice);
     let data = &data[..data.len().min(most)];
     let mut cutter = Cutter::new(WHOLE);
-    let records: Vec<Value> = data.iter().map(|record| cutter.record(record, source)).collect();
-    table(
-        &records,
-        page["nextCursor"].clone(),
+    let records: Vec<_> = data.iter().map(|record| cutter.record(record, source)).collect();
+    let form = TableForm {
         columns,
         is_chosen,
         untrusted,
-        cutter,
-    )
-    .write()
+        note: None,
+    };
+    form.table(&records, &page["nextCursor"], cutter).write()
 }
 
 /// Gives the first record of a list a form within a budget, whatever that takes.
@@ -142,17 +145,16 @@ pub(super) fn one_of_list(
     budget: usize,
 ) -> Written {
     let first = page["data"].as_array().and_then(|data| data.first());
-    let shaped = |sizes: Sizes, columns: &Columns| {
+    let shaped = |sizes: Sizes, columns: &Columns, note: Option<String>| {
         let mut cutter = Cutter::new(sizes);
-        let records: Vec<Value> = first.iter().map(|record| cutter.record(record, source)).collect();
-        table(
-            &records,
-            page["nextCursor"].clone(),
+        let records: Vec<_> = first.iter().map(|record| cutter.record(record, source)).collect();
+        let form = TableForm {
             columns,
-            true,
+            is_chosen: true,
             untrusted,
-            cutter,
-        )
+            note,
+        };
+        form.table(&records, &page["nextCursor"], cutter)
     };
     smaller(shaped, columns, budget)
 }
@@ -171,7 +173,7 @@ pub(super) fn whole_record(
     untrusted: Untrusted,
     source: &Source,
 ) -> Written {
-    cut_record(value, members.chosen, untrusted, source, WHOLE).write()
+    cut_record(value, members.chosen, untrusted, source, WHOLE, None).write()
 }
 
 /// Gives a record a form within a budget, whatever that takes.
@@ -182,11 +184,16 @@ pub(super) fn small_record(
     source: &Source,
     budget: usize,
 ) -> Written {
-    let shaped = |sizes, columns: Option<&Columns>| cut_record(value, columns, untrusted, source, sizes);
+    let shaped =
+        |sizes, columns: Option<&Columns>, note| cut_record(value, columns, untrusted, source, sizes, note);
     if let Some(columns) = members.chosen.or(members.all) {
-        return smaller(|sizes, columns| shaped(sizes, Some(columns)), columns, budget);
+        return smaller(
+            |sizes, columns, note| shaped(sizes, Some(columns), note),
+            columns,
+            budget,
+        );
     }
-    let mut tried = SMALLER.iter().map(|sizes| shaped(*sizes, None).write());
+    let mut tried = SMALLER.iter().map(|sizes| shaped(*sizes, None, None).write());
     let none = || Shaped::from(json!({ "cut": "maxTokens has no room for the answer" })).write();
     tried.find(|written| written.fits(budget)).unwrap_or_else(none)
 }
@@ -197,9 +204,10 @@ fn cut_record(
     untrusted: Untrusted,
     source: &Source,
     sizes: Sizes,
+    note: Option<String>,
 ) -> Shaped {
     let mut cutter = Cutter::new(sizes);
-    let mut cut = cutter.record(value, source);
+    let mut cut = cutter.record(value, source).into_owned();
     if let Some(columns) = columns {
         cut = columns.keep(&cut);
     }
@@ -212,16 +220,23 @@ fn cut_record(
         if !cutter.lists.is_empty() {
             members.insert("cut".to_owned(), std::mem::take(&mut cutter.lists).into());
         }
+        if let Some(note) = note {
+            members.insert("cut".to_owned(), note.into());
+        }
     }
     Shaped {
-        value: cut,
+        structured: cut.to_string(),
         links: cutter.links,
     }
 }
 
 /// Makes texts and lists smaller and then leaves members out, those at the end first, until the answer has room.
-fn smaller(shaped: impl Fn(Sizes, &Columns) -> Shaped, columns: &Columns, budget: usize) -> Written {
-    let mut sizes = SMALLER.iter().map(|sizes| shaped(*sizes, columns).write());
+fn smaller(
+    shaped: impl Fn(Sizes, &Columns, Option<String>) -> Shaped,
+    columns: &Columns,
+    budget: usize,
+) -> Written {
+    let mut sizes = SMALLER.iter().map(|sizes| shaped(*sizes, columns, None).write());
     if let Some(written) = sizes.find(|written| written.fits(budget)) {
         return written;
     }
@@ -231,11 +246,8 @@ fn smaller(shaped: impl Fn(Sizes, &Columns) -> Shaped, columns: &Columns, budget
         kept = (kept * 3 / 4).max(1);
         let few = columns.select(names[..kept].iter().copied());
         let few = few.unwrap_or_else(|_| columns.clone());
-        let mut tried = shaped(SMALLER[SMALLER.len() - 1], &few);
-        if let Value::Object(members) = &mut tried.value {
-            let note = format!("{kept} of {} members: ask for the others by fields", names.len());
-            members.insert("cut".to_owned(), note.into());
-        }
+        let note = format!("{kept} of {} members: ask for the others by fields", names.len());
+        let mut tried = shaped(SMALLER[SMALLER.len() - 1], &few, Some(note));
         tried.links.clear();
         let written = tried.write();
         if kept <= 1 || written.fits(budget) {
@@ -244,70 +256,102 @@ fn smaller(shaped: impl Fn(Sizes, &Columns) -> Shaped, columns: &Columns, budget
     }
 }
 
-fn table(
-    records: &[Value],
-    next: Value,
-    columns: &Columns,
+/// Form of a list.
+struct TableForm<'a> {
+    columns: &'a Columns,
+    /// Whether the columns were asked for.
     is_chosen: bool,
     untrusted: Untrusted,
-    cutter: Cutter,
-) -> Shaped {
-    let values: Vec<Vec<&Value>> = records.iter().map(|record| columns.values(record)).collect();
-    let mut names = Vec::new();
-    let mut places = Vec::new();
-    let mut empty = Vec::new();
-    let mut same = Map::new();
-    for (place, column) in columns.iter().enumerate() {
-        let mut of_column = values.iter().map(|row| row[place]);
-        let first = of_column.next();
-        let is_same = first.is_some_and(|first| of_column.all(|other| other == first));
-        match first {
-            // what was asked for is in each row
-            _ if is_chosen => {}
-            Some(Value::Null) if is_same => {
-                empty.push(column.name.as_str());
-                continue;
-            }
-            Some(value) if is_same && values.len() > 1 && value.to_string().len() >= WORTH_SHARING => {
-                same.insert(column.name.clone(), value.clone());
-                continue;
-            }
-            _ => {}
-        }
-        names.push(column.name.as_str());
-        places.push(place);
+    /// What was left out of it.
+    note: Option<String>,
+}
+
+/// A list as columns, borrowed from its records: a page has thousands of values.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Table<'a> {
+    columns: Vec<&'a str>,
+    rows: Vec<Vec<&'a Value>>,
+    next_cursor: &'a Value,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    null_columns: Vec<&'a str>,
+    #[serde(skip_serializing_if = "Shared::is_empty")]
+    same: Shared<'a>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    untrusted: Vec<&'a str>,
+    #[serde(skip_serializing_if = "Value::is_null")]
+    cut: Value,
+}
+
+/// Values that all rows have, by the names of their columns.
+#[derive(Default)]
+struct Shared<'a>(Vec<(&'a str, &'a Value)>);
+
+impl Shared<'_> {
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
-    let rows: Vec<Value> = values
-        .iter()
-        .map(|row| places.iter().map(|place| row[*place].clone()).collect())
-        .collect();
-    let is_shown = |name: &&str| {
-        let is_of = |column: &str| {
-            column
-                .strip_prefix(*name)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+impl Serialize for Shared<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().copied())
+    }
+}
+
+impl TableForm<'_> {
+    fn table(self, records: &[Cow<'_, Value>], next_cursor: &Value, cutter: Cutter) -> Shaped {
+        let mut rows: Vec<Vec<&Value>> = records.iter().map(|record| self.columns.values(record)).collect();
+        let (mut columns, mut null_columns, mut same) = (Vec::new(), Vec::new(), Shared::default());
+        let mut shown = Vec::new();
+        for (place, column) in self.columns.iter().enumerate() {
+            let name = column.name.as_str();
+            let mut of_column = rows.iter().map(|row| row[place]);
+            let first = of_column.next();
+            let is_same = first.is_some_and(|first| of_column.all(|other| other == first));
+            let first = first.filter(|_| is_same && !self.is_chosen);
+            match first {
+                Some(Value::Null) => null_columns.push(name),
+                Some(value) if rows.len() > 1 && value.to_string().len() >= WORTH_SHARING => {
+                    same.0.push((name, value));
+                }
+                _ => {
+                    columns.push(name);
+                    shown.push(place);
+                }
+            }
+        }
+        for row in &mut rows {
+            *row = shown.iter().map(|place| row[*place]).collect();
+        }
+        let has = |name: &str| {
+            let is_of = |column: &str| {
+                let rest = column.strip_prefix(name);
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            };
+            columns.iter().any(|column| is_of(column)) || same.0.iter().any(|(column, _)| is_of(column))
         };
-        !rows.is_empty()
-            && (names.iter().any(|column| is_of(column)) || same.keys().any(|column| is_of(column)))
-    };
-    let named: Vec<&str> = untrusted.iter().copied().filter(is_shown).collect();
-    let mut answer = Map::new();
-    answer.insert("columns".to_owned(), names.into());
-    answer.insert("rows".to_owned(), rows.into());
-    answer.insert("nextCursor".to_owned(), next);
-    for (name, is_needed, value) in [
-        ("nullColumns", !empty.is_empty(), Value::from(empty)),
-        ("same", !same.is_empty(), same.into()),
-        ("untrusted", !named.is_empty(), named.into()),
-        ("cut", !cutter.lists.is_empty(), cutter.lists.into()),
-    ] {
-        if is_needed {
-            answer.insert(name.to_owned(), value);
+        let untrusted = self.untrusted.iter().copied();
+        let untrusted: Vec<&str> = untrusted.filter(|name| !rows.is_empty() && has(name)).collect();
+        let cut = match self.note {
+            Some(note) => note.into(),
+            None if cutter.lists.is_empty() => Value::Null,
+            None => cutter.lists.into(),
+        };
+        let table = Table {
+            columns,
+            rows,
+            next_cursor,
+            null_columns,
+            same,
+            untrusted,
+            cut,
+        };
+        Shaped {
+            // texts and numbers, which are JSON in any case
+            structured: serde_json::to_string(&table).unwrap_or_default(),
+            links: cutter.links,
         }
-    }
-    Shaped {
-        value: answer.into(),
-        links: cutter.links,
     }
 }
 
@@ -330,7 +374,11 @@ impl Cutter {
         }
     }
 
-    fn record(&mut self, record: &Value, source: &Source) -> Value {
+    /// Returns a record with what is too long in it cut: itself, if nothing is.
+    fn record<'a>(&mut self, record: &'a Value, source: &Source) -> Cow<'a, Value> {
+        if self.is_whole(record) {
+            return Cow::Borrowed(record);
+        }
         let base = match source {
             Source::Nowhere => None,
             Source::Record(base) => Some(base.clone()),
@@ -340,23 +388,35 @@ impl Cutter {
                 _ => None,
             }),
         };
-        self.cut(record, base.as_deref(), &mut Vec::new())
+        Cow::Owned(self.cut(record, base.as_deref(), &mut Vec::new()))
     }
 
-    fn cut(&mut self, value: &Value, base: Option<&str>, path: &mut Vec<String>) -> Value {
+    /// Returns whether nothing of a value has to be cut or taken out.
+    fn is_whole(&self, value: &Value) -> bool {
+        match value {
+            Value::String(text) => text.len() <= self.text && is_visible(text),
+            Value::Array(items) => items.len() <= self.items && items.iter().all(|item| self.is_whole(item)),
+            Value::Object(members) => members
+                .iter()
+                .all(|(name, member)| is_visible(name) && self.is_whole(member)),
+            _ => true,
+        }
+    }
+
+    fn cut<'a>(&mut self, value: &'a Value, base: Option<&str>, path: &mut Vec<Step<'a>>) -> Value {
         match value {
             Value::String(text) => self.cut_text(text, base, path).into(),
             Value::Array(items) => {
                 if items.len() > self.items {
                     self.lists.insert(
-                        path.join("."),
+                        join(path, "."),
                         format!("{} of {} items", self.items, items.len()).into(),
                     );
                 }
                 let kept = items.iter().take(self.items).enumerate();
                 let mut cut = Vec::new();
                 for (at, item) in kept {
-                    path.push(at.to_string());
+                    path.push(Step::Item(at));
                     cut.push(self.cut(item, base, path));
                     path.pop();
                 }
@@ -365,7 +425,7 @@ impl Cutter {
             Value::Object(members) => {
                 let mut cut = Map::new();
                 for (name, member) in members {
-                    path.push(name.clone());
+                    path.push(Step::Member(name));
                     cut.insert(visible(name), self.cut(member, base, path));
                     path.pop();
                 }
@@ -375,7 +435,7 @@ impl Cutter {
         }
     }
 
-    fn cut_text(&mut self, text: &str, base: Option<&str>, path: &[String]) -> String {
+    fn cut_text(&mut self, text: &str, base: Option<&str>, path: &[Step<'_>]) -> String {
         // a text has at least as many bytes as characters
         let end = if text.len() > self.text {
             text.char_indices().nth(self.text)
@@ -392,13 +452,13 @@ impl Cutter {
         };
         let names: Vec<String> = path
             .iter()
-            .map(|name| utf8_percent_encode(name, IN_ADDRESS).to_string())
+            .map(|step| utf8_percent_encode(&step.to_string(), IN_ADDRESS).to_string())
             .collect();
         let uri = format!("{base}/{}", names.join("/"));
         if self.links.len() < MAX_LINKS {
             self.links.push(TextLink {
                 uri: uri.clone(),
-                name: path.join("."),
+                name: join(path, "."),
                 size: text.len(),
             });
         }
@@ -409,12 +469,34 @@ impl Cutter {
     }
 }
 
+/// A step on the way to a value within a record.
+#[derive(Clone, Copy, Debug)]
+enum Step<'a> {
+    Member(&'a str),
+    Item(usize),
+}
+
+impl fmt::Display for Step<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Member(name) => f.write_str(name),
+            Self::Item(at) => at.fmt(f),
+        }
+    }
+}
+
+fn join(path: &[Step<'_>], between: &str) -> String {
+    let steps: Vec<String> = path.iter().map(Step::to_string).collect();
+    steps.join(between)
+}
+
 /// Returns a text without what a person would not see but a model would read: control, zero-width, direction and tag characters.
 pub(super) fn visible(text: &str) -> String {
-    if text.bytes().all(|byte| (0x20..0x7f).contains(&byte)) {
-        return text.to_owned();
-    }
     text.chars().filter(|letter| !is_hidden(*letter)).collect()
+}
+
+fn is_visible(text: &str) -> bool {
+    text.bytes().all(|byte| (0x20..0x7f).contains(&byte)) || !text.chars().any(is_hidden)
 }
 
 const fn is_hidden(c: char) -> bool {
