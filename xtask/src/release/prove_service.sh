@@ -1,7 +1,7 @@
 # Runs as root on a Debian that was just booted, with the files of a release in /release: installs the package, uses it, kills it,
 # upgrades and removes it. Its last line is PROVED.
 set -eux
-export DEBIAN_FRONTEND=noninteractive
+export DEBIAN_FRONTEND=noninteractive HOME=/root
 
 get() { # path: the status line and the rest of an answer
     exec 3<> /dev/tcp/127.0.0.1/8787
