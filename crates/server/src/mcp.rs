@@ -15,6 +15,7 @@ mod research;
 mod resources;
 mod shaping;
 mod subscriptions;
+mod tasks;
 mod tools;
 mod toolsets;
 mod untrusted;
@@ -26,11 +27,12 @@ use http::{Method, Request, Response, header};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
-        CompletionInfo, GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams,
-        InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListToolsResult,
-        PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
-        ResourceContents, ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
+        CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams,
+        CompleteResult, CompletionInfo, GetPromptRequestParams, GetPromptResponse, GetTaskParams,
+        GetTaskResult, Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult,
+        ListResourceTemplatesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
+        ReadResourceResponse, ReadResourceResult, ResourceContents, ServerCapabilities, ServerConfig,
+        SubscriptionFilter, TASKS_EXTENSION_ID, Tool, UpdateTaskParams,
     },
     service::{RequestContext, SubscriptionContext},
     transport::streamable_http_server::{
@@ -185,6 +187,7 @@ fn server_config() -> ServerConfig {
             .enable_resources_subscribe()
             .enable_prompts()
             .enable_completions()
+            .enable_tasks()
             .build(),
     )
     .with_instructions(format!("{INSTRUCTIONS} {CONVENTIONS}"));
@@ -192,7 +195,7 @@ fn server_config() -> ServerConfig {
     config
 }
 
-/// The tool that a request calls.
+/// The tool that a request calls, or the task that it is about.
 #[derive(serde::Deserialize)]
 struct Called<'a> {
     #[serde(borrow)]
@@ -217,14 +220,23 @@ struct Fetched<'a> {
     id: Option<Cow<'a, str>>,
 }
 
-/// Returns the operation that a request carries out: by the name of its tool, by way of one that calls others, or to read a text.
+/// Returns the operation that a request carries out: by the name of its tool, by way of one that calls others, to read a text,
+/// or as a task.
 fn called<'a>(app: &'a App, body: &[u8]) -> Option<&'a Endpoint> {
     let called: Called<'_> = serde_json::from_slice(body).ok()?;
     let tool = called.params?;
+    let operation = |name| {
+        app.engine
+            .endpoints
+            .iter()
+            .find(|endpoint| endpoint.meta.name == name)
+    };
     let address = |uri: &str| Address::read(&app.engine.endpoints, uri).map(|address| address.endpoint);
     match &*called.method {
         "tools/call" => {}
         "resources/read" => return address(&tool.uri?),
+        "tasks/get" | "tasks/update" => return operation(tasks::READ),
+        "tasks/cancel" => return operation(tasks::CANCEL),
         _ => return None,
     }
     let find = |name: &str| app.engine.endpoints.iter().find(|e| is_tool_of(e, name));
@@ -292,6 +304,10 @@ impl ServerHandler for Tools {
         // the revisions with a handshake subscribe within a session, which this server does not keep
         if let Some(resources) = &mut result.capabilities.resources {
             resources.subscribe = None;
+        }
+        // and they cannot say of a request that its client follows tasks
+        if let Some(extensions) = &mut result.capabilities.extensions {
+            extensions.remove(TASKS_EXTENSION_ID);
         }
         Ok(result)
     }
@@ -398,6 +414,36 @@ impl ServerHandler for Tools {
             contents.push(ResourceContents::text(note, next));
         }
         Ok(ReadResourceResult::new(contents).into())
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        let caller = Caller::from_context(&context)?;
+        let task = self.read_task(&request.task_id, &caller).await;
+        task.map(GetTaskResult::new).map_err(tasks::refusal)
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let caller = Caller::from_context(&context)?;
+        let updated = self.update_task_of(&request.task_id, &caller).await;
+        updated.map_err(tasks::refusal)
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let caller = Caller::from_context(&context)?;
+        let canceled = self.cancel_task_of(&request.task_id, &caller).await;
+        canceled.map_err(tasks::refusal)
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {

@@ -2,7 +2,7 @@
 
 use rmcp::{
     ErrorData, RoleServer,
-    model::{CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock},
+    model::{CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CreateTaskResult},
     service::RequestContext,
 };
 use searchwright_contract::{Code, Problem, list::DEFAULT_LIMIT};
@@ -72,6 +72,7 @@ impl Tools {
                 Ok(CallToolResult::success(Vec::new()).into())
             }
             Err(Stop::Asked(asked)) => Ok((*asked).into()),
+            Err(Stop::Started(task)) => Ok(CreateTaskResult::new(*task).into()),
             Err(Stop::Failed(failure)) => Ok(refused(&self.app, *failure.0).into()),
         }
     }
@@ -174,6 +175,9 @@ impl Tools {
             }
             Err(failure) => return Err(failure.into()),
         };
+        if let Some(task) = self.started(endpoint, &value, caller) {
+            return Err(Stop::Started(Box::new(task)));
+        }
         let form = AnswerForm {
             members: Members {
                 all,
@@ -300,7 +304,7 @@ fn unknown(name: &str) -> String {
 }
 
 /// A refusal is a result that the model reads, not a protocol error that its client swallows.
-fn refused(app: &App, mut problem: Problem) -> CallToolResult {
+pub(super) fn refused(app: &App, mut problem: Problem) -> CallToolResult {
     problem.request_id = app.request_id();
     let mut value = serde_json::to_value(&problem).unwrap_or_default();
     let mut text = value.to_string();

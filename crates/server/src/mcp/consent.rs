@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use rmcp::model::{
     ElicitRequest, ElicitRequestParams, ElicitationSchema, InputRequest, InputRequiredResult, InputResponses,
+    Task,
 };
 use searchwright_contract::{Code, Problem, Scope};
 use searchwright_engine::{Credential, Endpoint, Failure};
@@ -45,6 +46,8 @@ pub(super) enum Stop {
     Failed(Failure),
     /// A person is asked.
     Asked(Box<InputRequiredResult>),
+    /// A job has begun, which the client follows as a task.
+    Started(Box<Task>),
 }
 
 impl<F: Into<Failure>> From<F> for Stop {
@@ -314,8 +317,7 @@ impl Tools {
         arguments: Map<String, Value>,
         caller: &Caller,
     ) -> Result<Option<Value>, Failure> {
-        let mut endpoints = self.app.engine.endpoints.iter();
-        let Some(endpoint) = endpoints.find(|endpoint| endpoint.meta.name == operation) else {
+        let Some(endpoint) = self.operation(operation) else {
             return Ok(None);
         };
         match self.invoke(endpoint, arguments, caller).await {

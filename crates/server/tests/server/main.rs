@@ -75,6 +75,7 @@ mod mcp;
 mod mcp_answers;
 mod mcp_consent;
 mod mcp_loops;
+mod mcp_tasks;
 mod mcp_toolsets;
 mod notices;
 mod notices_page;
