@@ -5,12 +5,14 @@
 
 mod budget;
 mod calls;
+mod cards;
 mod catalogue;
 mod consent;
 mod finder;
 mod lists;
 mod pledge;
 mod prompts;
+mod questions;
 mod research;
 mod resources;
 mod shaping;
@@ -30,9 +32,9 @@ use rmcp::{
         CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams,
         CompleteResult, CompletionInfo, GetPromptRequestParams, GetPromptResponse, GetTaskParams,
         GetTaskResult, Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult,
-        ListResourceTemplatesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
-        ReadResourceResponse, ReadResourceResult, ResourceContents, ServerCapabilities, ServerConfig,
-        SubscriptionFilter, TASKS_EXTENSION_ID, Tool, UpdateTaskParams,
+        ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+        ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResourceContents,
+        ServerCapabilities, ServerConfig, SubscriptionFilter, TASKS_EXTENSION_ID, Tool, UpdateTaskParams,
     },
     service::{RequestContext, SubscriptionContext},
     transport::streamable_http_server::{
@@ -41,7 +43,7 @@ use rmcp::{
 };
 use searchwright_contract::{Problem, json};
 use searchwright_engine::{Credential, Endpoint};
-use serde_json::value::RawValue;
+use serde_json::{Map, value::RawValue};
 
 use self::{
     catalogue::{CONVENTIONS, is_tool_of},
@@ -191,8 +193,16 @@ fn server_config() -> ServerConfig {
             .build(),
     )
     .with_instructions(format!("{INSTRUCTIONS} {CONVENTIONS}"));
+    let extensions = config.capabilities.extensions.get_or_insert_default();
+    extensions.insert(cards::EXTENSION.to_owned(), Map::new());
     config.server_info = Implementation::new("searchwright", env!("CARGO_PKG_VERSION"));
     config
+}
+
+/// Returns whether the client of a request shows cards.
+fn shows_cards(context: &RequestContext<RoleServer>) -> bool {
+    let capabilities = context.client_capabilities();
+    capabilities.is_some_and(|capabilities| cards::are_shown(&capabilities))
 }
 
 /// The tool that a request calls, or the task that it is about.
@@ -329,7 +339,8 @@ impl ServerHandler for Tools {
         let entries = self.all();
         let of_query = || ErrorData::internal_error("the request carries no toolsets", None);
         let chosen = extension::<Chosen>(&context).ok_or_else(of_query)?;
-        let listed = Listed::choose(entries, chosen, credential, &self.app.engine.endpoints);
+        let has_cards = shows_cards(&context);
+        let listed = Listed::choose(entries, chosen, credential, &self.app.engine.endpoints, has_cards);
         let list = self.lists.get_or_write(&listed, || listed.write(entries));
         let list = list.map_err(|e| ErrorData::internal_error(e.to_string(), None))?;
         if let Some(answer_parts) = extension::<Arc<AnswerParts>>(&context) {
@@ -378,6 +389,15 @@ impl ServerHandler for Tools {
         Ok(CompleteResult::new(info))
     }
 
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let card = shows_cards(&context).then(cards::listed);
+        Ok(ListResourcesResult::with_all_items(card.into_iter().collect()))
+    }
+
     async fn list_resource_templates(
         &self,
         _: Option<PaginatedRequestParams>,
@@ -392,6 +412,9 @@ impl ServerHandler for Tools {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let caller = Caller::from_context(&context)?;
+        if request.uri == cards::ADDRESS {
+            return Ok(ReadResourceResult::new(vec![cards::document()]).into());
+        }
         let (_, part) = self
             .read_text(&request.uri, PART, &caller)
             .await

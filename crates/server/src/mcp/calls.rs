@@ -2,7 +2,9 @@
 
 use rmcp::{
     ErrorData, RoleServer,
-    model::{CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CreateTaskResult},
+    model::{
+        CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CreateTaskResult, MetaObject,
+    },
     service::RequestContext,
 };
 use searchwright_contract::{Code, Problem, list::DEFAULT_LIMIT};
@@ -11,6 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     budget::Budget,
+    cards,
     catalogue::{Action, Entry, names_project},
     consent::{self, Returned, Stop},
     finder::{ByName, Wanted},
@@ -73,7 +76,14 @@ impl Tools {
             }
             Err(Stop::Asked(asked)) => Ok((*asked).into()),
             Err(Stop::Started(task)) => Ok(CreateTaskResult::new(*task).into()),
-            Err(Stop::Failed(failure)) => Ok(refused(&self.app, *failure.0).into()),
+            Err(Stop::Failed(failure)) => {
+                let mut problem = *failure.0;
+                let card = problem.extra.remove(consent::CARD);
+                let mut refusal = refused(&self.app, problem);
+                let meta = |card| MetaObject(Map::from_iter([(cards::FACTS.to_owned(), card)]));
+                refusal.meta = card.filter(|_| caller.shows_cards).map(meta);
+                Ok(refusal.into())
+            }
         }
     }
 

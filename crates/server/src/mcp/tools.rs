@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::{
+    cards,
     catalogue::{self, Entry},
     lists::{Insertion, KeptLists},
     pledge::{Declined, Pledge},
@@ -154,6 +155,8 @@ pub(super) struct Caller {
     pub(super) asks: bool,
     /// Whether the client follows what runs long as a task.
     pub(super) follows_tasks: bool,
+    /// Whether the client shows cards.
+    pub(super) shows_cards: bool,
     pub(super) parts: Arc<AnswerParts>,
 }
 
@@ -167,6 +170,7 @@ impl Caller {
         let follows_tasks = capabilities
             .as_ref()
             .is_some_and(|capabilities| capabilities.supports_tasks());
+        let shows_cards = capabilities.as_ref().is_some_and(cards::are_shown);
         let elicitation = capabilities.and_then(|capabilities| capabilities.elicitation);
         // a client that names neither form nor address means forms
         let has_forms = elicitation.is_some_and(|asks| asks.form.is_some() || asks.url.is_none());
@@ -176,6 +180,7 @@ impl Caller {
             pledge: None,
             asks: has_forms,
             follows_tasks,
+            shows_cards,
             parts: extension::<Arc<AnswerParts>>(context).ok_or_else(none)?.clone(),
         })
     }

@@ -22,32 +22,39 @@ on_both!(
 const STATELESS: &str = "2026-07-28";
 const TASKS: &str = "io.modelcontextprotocol/tasks";
 
-/// A client that follows tasks, or not.
-struct Follower<'a> {
-    bench: &'a Bench,
-    credential: &'a str,
-    follows: bool,
+/// A client that speaks the revision without a handshake, and what it declares.
+#[derive(Clone)]
+pub struct ExtendedClient<'a> {
+    pub bench: &'a Bench,
+    pub credential: &'a str,
+    pub extensions: Value,
 }
 
-impl<'a> Follower<'a> {
+impl<'a> ExtendedClient<'a> {
     fn new(bench: &'a Bench) -> Self {
         Self {
             bench,
             credential: &bench.key,
-            follows: true,
+            extensions: json!({ TASKS: {} }),
         }
     }
 
-    async fn send(&self, method: &str, name: &str, mut params: Value) -> Answer {
-        let capabilities = if self.follows {
-            json!({ "extensions": { TASKS: {} } })
-        } else {
-            json!({})
-        };
+    fn with(&self, credential: &'a str) -> Self {
+        Self {
+            credential,
+            ..self.clone()
+        }
+    }
+
+    pub async fn send(&self, method: &str, name: &str, params: Value) -> Answer {
+        self.send_at("", method, name, params).await
+    }
+
+    pub async fn send_at(&self, query: &str, method: &str, name: &str, mut params: Value) -> Answer {
         params["_meta"] = json!({
             "io.modelcontextprotocol/protocolVersion": STATELESS,
             "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
-            "io.modelcontextprotocol/clientCapabilities": capabilities,
+            "io.modelcontextprotocol/clientCapabilities": { "extensions": self.extensions },
         });
         let bearer = format!("Bearer {}", self.credential);
         let headers = [
@@ -57,10 +64,10 @@ impl<'a> Follower<'a> {
             ("mcp-name", name),
         ];
         let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
-        send_at(self.bench, "", &headers, &request).await
+        send_at(self.bench, query, &headers, &request).await
     }
 
-    async fn call(&self, tool: &str, arguments: Value) -> Value {
+    pub async fn call(&self, tool: &str, arguments: Value) -> Value {
         let params = json!({ "name": tool, "arguments": arguments });
         self.send("tools/call", tool, params).await.json()["result"].clone()
     }
@@ -104,7 +111,7 @@ async fn a_task_ends_with_the_answer_of_its_call(database: &str) {
     let (blog, address) = Blog::start().await;
     let bench = working(database, &format!("\"publish={address}\"")).await;
     connect_blog(&bench, &address).await;
-    let client = Follower::new(&bench);
+    let client = ExtendedClient::new(&bench);
     let id = write(&bench, "Oak").await;
 
     let task = client.call("posts_publish", json!({ "postId": id })).await;
@@ -152,7 +159,7 @@ async fn a_task_ends_with_the_answer_of_its_call(database: &str) {
 
 async fn a_task_is_cancelled(database: &str) {
     let bench = Bench::on(database, &[]).await;
-    let client = Follower::new(&bench);
+    let client = ExtendedClient::new(&bench);
     let task = client.call("audits_start", json!({ "maxPages": 3 })).await;
     is_task(&task);
     assert_eq!(task["statusMessage"], "audit queued");
@@ -184,15 +191,12 @@ async fn a_task_is_open_to_who_may_read_its_job(database: &str) {
     };
     let writer = token("audits:write").await;
     let member = token("projects:read audits:write").await;
-    let client = Follower::new(&bench);
+    let client = ExtendedClient::new(&bench);
     let task = client.call("audits_start", json!({})).await;
     is_task(&task);
     let methods = ["tasks/get", "tasks/update", "tasks/cancel"];
     // another project has no such task, as nobody has one that was never begun
-    let foreign = Follower {
-        credential: &other,
-        ..client
-    };
+    let foreign = client.with(&other);
     for method in methods {
         let unknown = json!({ "taskId": "01936f31-5f0b-7a01-9d3c-6f5e4d3c2b1a" });
         for (who, task) in [
@@ -204,10 +208,7 @@ async fn a_task_is_open_to_who_may_read_its_job(database: &str) {
             assert_eq!(refused["error"]["code"], -32602, "{method}: {refused:#}");
         }
     }
-    let reading = Follower {
-        credential: &reader,
-        ..client
-    };
+    let reading = client.with(&reader);
     assert_eq!(reading.get(&task).await["status"], "working");
     let refused = reading.about("tasks/cancel", &task).await;
     assert!(
@@ -220,10 +221,7 @@ async fn a_task_is_open_to_who_may_read_its_job(database: &str) {
 
     // a person's agent finds it among the projects of the person
     let project = json!({ "projectId": bench.project });
-    let agent = Follower {
-        credential: &member,
-        ..client
-    };
+    let agent = client.with(&member);
     assert_eq!(
         agent.call("audits_start", project.clone()).await["taskId"],
         task["taskId"]
@@ -237,10 +235,7 @@ async fn a_task_is_open_to_who_may_read_its_job(database: &str) {
         .await;
     assert_eq!(lost["error"]["code"], -32602, "{lost:#}");
     // who could not read the task gets the job, and learns which scope is missing
-    let blind = Follower {
-        credential: &writer,
-        ..client
-    };
+    let blind = client.with(&writer);
     let started = blind.call("audits_start", project).await;
     assert_eq!(
         started["structuredContent"]["job"]["id"], task["taskId"],
@@ -260,9 +255,9 @@ async fn a_task_is_open_to_who_may_read_its_job(database: &str) {
 #[tokio::test]
 async fn who_does_not_follow_tasks_gets_the_job() {
     let bench = Bench::start().await;
-    let client = Follower {
-        follows: false,
-        ..Follower::new(&bench)
+    let client = ExtendedClient {
+        extensions: json!({}),
+        ..ExtendedClient::new(&bench)
     };
     let started = client.call("audits_start", json!({})).await;
     assert_eq!(started["resultType"], "complete");
@@ -275,7 +270,7 @@ async fn who_does_not_follow_tasks_gets_the_job() {
         assert_eq!(missing, &json!({ TASKS: {} }), "{refused:#}");
     }
     // whatever starts no job is answered as ever
-    let client = Follower::new(&bench);
+    let client = ExtendedClient::new(&bench);
     let plan = client.call("keywords_create", json!({ "keyword": "desk" })).await;
     assert_eq!(plan["structuredContent"]["keyword"], "desk");
 
