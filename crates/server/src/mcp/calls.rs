@@ -48,11 +48,8 @@ impl Tools {
             let responses = request.input_responses.as_ref();
             match self.returned(state, responses, &caller.credential, &caller.call) {
                 Returned::Accepted(pledge) => caller.pledge = Some(pledge),
-                Returned::Declined => {
-                    let declined = Problem::new(
-                        Code::ConfirmationRequired,
-                        "the person declined; nothing was done",
-                    );
+                Returned::Declined(why) => {
+                    let declined = Problem::new(Code::ConfirmationRequired, why);
                     return Ok(refused(&self.app, declined).into());
                 }
                 Returned::Invalid => {

@@ -36,7 +36,8 @@ const LASTS_MILLIS: i64 = 600_000;
 #[derive(Debug)]
 pub(super) enum Returned {
     Accepted(Pledge),
-    Declined,
+    /// No consent, and what the person did instead.
+    Declined(&'static str),
     /// The state is not one of this call, too old, or was answered before.
     Invalid,
 }
@@ -129,9 +130,12 @@ impl Tools {
         let response = responses.and_then(|responses| responses.get(QUESTION));
         match response.and_then(|response| response["action"].as_str()) {
             Some("accept") => Returned::Accepted(pledge),
-            Some(_) => {
+            Some(action) => {
                 self.declined.add(pledge.nonce);
-                Returned::Declined
+                Returned::Declined(match action {
+                    "decline" => "the person declined; nothing was done",
+                    _ => "the person closed the question without an answer; nothing was done",
+                })
             }
             None => Returned::Invalid,
         }
