@@ -1,11 +1,13 @@
 //! `searchwright mcp`: MCP over standard input and output, for clients that start a program.
 //!
 //! Nothing is served here. Each line is sent to the server's MCP with the credential of the connection, and what comes back
-//! is written as one line: tools, rules and consent are those of the server, in whichever revision the client speaks.
+//! is written as one line: tools, rules and consent are those of the server, in whichever revision the client speaks. A question of
+//! the server is passed on to clients whose revision has another way to ask.
 //! Failures on the way are answered as JSON-RPC errors, because most clients show nothing else.
 
 mod lines;
 mod message;
+mod questions;
 
 use std::{
     collections::HashMap,
@@ -27,6 +29,7 @@ use tokio::{
 use self::{
     lines::Line,
     message::{INVALID_REQUEST, Kind, Message, PARSE_ERROR, REFUSED, error_line},
+    questions::{Questions, Repeated},
 };
 use crate::{
     exit::{CliError, Exit},
@@ -41,6 +44,8 @@ const MAX_UNDER_WAY: usize = 32;
 const MAX_READ: usize = 512;
 /// Characters of an answer that is no message and is shown.
 const MAX_QUOTED: usize = 300;
+/// Questions about one call: a record may change while its person thinks.
+const MAX_QUESTIONS: usize = 3;
 /// Lines that wait for the client to read them.
 const MAX_WAITING: usize = 64;
 
@@ -73,6 +78,7 @@ impl ServeStdio {
             version: Mutex::new(None),
             told: Mutex::new(None),
             places: Semaphore::new(MAX_UNDER_WAY),
+            questions: Questions::default(),
             out,
         });
         bridge.serve().await;
@@ -98,6 +104,7 @@ struct Bridge {
     /// Failure that was said last, with its hint.
     told: Mutex<Option<(String, Option<String>)>>,
     places: Semaphore,
+    questions: Questions,
     out: mpsc::Sender<Vec<u8>>,
 }
 
@@ -120,6 +127,7 @@ impl Bridge {
                 () = self.out.closed() => return,
             }
         }
+        self.questions.close();
         for (_, request) in under_way.drain().filter(|(_, request)| request.is_endless) {
             request.task.abort();
         }
@@ -156,6 +164,9 @@ impl Bridge {
                 return;
             }
         };
+        if self.questions.take_answer(&message) {
+            return;
+        }
         if let Some(id) = message.cancels()
             && let Some(request) = under_way.remove(&id)
         {
@@ -163,6 +174,7 @@ impl Bridge {
         }
         if message.method() == Some("initialize") {
             // What follows it is of the revision that its answer names.
+            self.questions.learn(&message);
             self.carry_out(&message).await;
             return;
         }
@@ -201,7 +213,39 @@ impl Bridge {
     }
 
     async fn exchange(&self, message: &Message) -> Result<(), (CliError, Value)> {
-        let without_data = |error: CliError| (error, json!({}));
+        match self.send(message).await? {
+            McpReply::Message(body) => {
+                let reply = self.consented(message, body).await?;
+                self.deliver(message, reply).await
+            }
+            other => self.deliver(message, other).await,
+        }
+    }
+
+    /// Returns what a call is answered with once its person was asked for the consent that it lacks, and the answer itself where
+    /// nothing lacks or nobody can be asked: it says where a person can act.
+    async fn consented(&self, message: &Message, body: Vec<u8>) -> Result<McpReply, (CliError, Value)> {
+        let agreed = self.agreed_version();
+        let mut repeated = self.questions.repeat(message, agreed.as_deref(), &body);
+        for _ in 0..MAX_QUESTIONS {
+            let Some(call) = repeated.take() else { break };
+            let answer = match self.send(&call).await? {
+                McpReply::Message(answer) => answer,
+                other => return Ok(other),
+            };
+            match Repeated::read(answer) {
+                Repeated::Done(answer) => return Ok(McpReply::Message(answer)),
+                Repeated::Asked(questions, state) => {
+                    let answers = self.questions.ask(questions, &self.out).await;
+                    repeated = answers.and_then(|answers| questions::answered(&call, answers, state));
+                }
+            }
+        }
+        Ok(McpReply::Message(body))
+    }
+
+    /// Sends a message.
+    async fn send(&self, message: &Message) -> Result<McpReply, (CliError, Value)> {
         let url = self.url.get_or_try_init(|| self.find_url()).await;
         let url = url.map_err(without_data)?;
         let mut refused: Option<String> = None;
@@ -211,26 +255,28 @@ impl Bridge {
             let headers = message.headers(self.agreed_version().as_deref());
             let reply = self.http.send_mcp(url, &token, &headers, message.bytes()).await;
             let reply = reply.map_err(|error| without_data(error.into()))?;
-            match reply {
-                McpReply::Accepted => return message.no_answer().map_err(without_data),
-                McpReply::Message(body) => {
-                    let line = message.answer(body).map_err(without_data)?;
-                    self.pass_on(message, line).await;
-                    return Ok(());
-                }
-                McpReply::Events(events) => {
-                    return self.pass_on_events(message, *events).await.map_err(without_data);
-                }
-                // The clock of this machine may be late: a token that is refused is refreshed once.
-                McpReply::Refused { status: 401, body } if refused.is_none() => {
-                    let again = self.connection.mcp_token(url, Some(&token)).await;
-                    match again {
-                        Ok(fresh) if fresh != token => refused = Some(token),
-                        Ok(_) | Err(_) => return self.refuse(message, 401, body).await,
-                    }
-                }
-                McpReply::Refused { status, body } => return self.refuse(message, status, body).await,
+            // The clock of this machine may be late: a token that is refused is refreshed once.
+            if !matches!(reply, McpReply::Refused { status: 401, .. }) || refused.is_some() {
+                return Ok(reply);
             }
+            match self.connection.mcp_token(url, Some(&token)).await {
+                Ok(fresh) if fresh != token => refused = Some(token),
+                Ok(_) | Err(_) => return Ok(reply),
+            }
+        }
+    }
+
+    /// Passes a reply on.
+    async fn deliver(&self, message: &Message, reply: McpReply) -> Result<(), (CliError, Value)> {
+        match reply {
+            McpReply::Accepted => message.no_answer().map_err(without_data),
+            McpReply::Message(body) => {
+                let line = message.answer(body).map_err(without_data)?;
+                self.pass_on(message, line).await;
+                Ok(())
+            }
+            McpReply::Events(events) => self.pass_on_events(message, *events).await.map_err(without_data),
+            McpReply::Refused { status, body } => self.refuse(message, status, body).await,
         }
     }
 
@@ -306,6 +352,10 @@ struct UnderWay {
     task: AbortHandle,
     /// Whether it is answered only when the client ends it.
     is_endless: bool,
+}
+
+fn without_data(error: CliError) -> (CliError, Value) {
+    (error, json!({}))
 }
 
 /// Returns the beginning of a body that is a line of words, and not a page.

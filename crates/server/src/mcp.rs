@@ -5,16 +5,19 @@
 
 mod budget;
 mod calls;
+mod cards;
 mod catalogue;
 mod consent;
 mod finder;
 mod lists;
 mod pledge;
 mod prompts;
+mod questions;
 mod research;
 mod resources;
 mod shaping;
 mod subscriptions;
+mod tasks;
 mod tools;
 mod toolsets;
 mod untrusted;
@@ -26,11 +29,12 @@ use http::{Method, Request, Response, header};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
-        CompletionInfo, GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams,
-        InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListToolsResult,
-        PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
-        ResourceContents, ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
+        CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams,
+        CompleteResult, CompletionInfo, GetPromptRequestParams, GetPromptResponse, GetTaskParams,
+        GetTaskResult, Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult,
+        ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+        ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResourceContents,
+        ServerCapabilities, ServerConfig, SubscriptionFilter, TASKS_EXTENSION_ID, Tool, UpdateTaskParams,
     },
     service::{RequestContext, SubscriptionContext},
     transport::streamable_http_server::{
@@ -39,7 +43,7 @@ use rmcp::{
 };
 use searchwright_contract::{Problem, json};
 use searchwright_engine::{Credential, Endpoint};
-use serde_json::value::RawValue;
+use serde_json::{Map, value::RawValue};
 
 use self::{
     catalogue::{CONVENTIONS, is_tool_of},
@@ -185,14 +189,23 @@ fn server_config() -> ServerConfig {
             .enable_resources_subscribe()
             .enable_prompts()
             .enable_completions()
+            .enable_tasks()
             .build(),
     )
     .with_instructions(format!("{INSTRUCTIONS} {CONVENTIONS}"));
+    let extensions = config.capabilities.extensions.get_or_insert_default();
+    extensions.insert(cards::EXTENSION.to_owned(), Map::new());
     config.server_info = Implementation::new("searchwright", env!("CARGO_PKG_VERSION"));
     config
 }
 
-/// The tool that a request calls.
+/// Returns whether the client of a request shows cards.
+fn shows_cards(context: &RequestContext<RoleServer>) -> bool {
+    let capabilities = context.client_capabilities();
+    capabilities.is_some_and(|capabilities| cards::are_shown(&capabilities))
+}
+
+/// The tool that a request calls, or the task that it is about.
 #[derive(serde::Deserialize)]
 struct Called<'a> {
     #[serde(borrow)]
@@ -217,14 +230,23 @@ struct Fetched<'a> {
     id: Option<Cow<'a, str>>,
 }
 
-/// Returns the operation that a request carries out: by the name of its tool, by way of one that calls others, or to read a text.
+/// Returns the operation that a request carries out: by the name of its tool, by way of one that calls others, to read a text,
+/// or as a task.
 fn called<'a>(app: &'a App, body: &[u8]) -> Option<&'a Endpoint> {
     let called: Called<'_> = serde_json::from_slice(body).ok()?;
     let tool = called.params?;
+    let operation = |name| {
+        app.engine
+            .endpoints
+            .iter()
+            .find(|endpoint| endpoint.meta.name == name)
+    };
     let address = |uri: &str| Address::read(&app.engine.endpoints, uri).map(|address| address.endpoint);
     match &*called.method {
         "tools/call" => {}
         "resources/read" => return address(&tool.uri?),
+        "tasks/get" | "tasks/update" => return operation(tasks::READ),
+        "tasks/cancel" => return operation(tasks::CANCEL),
         _ => return None,
     }
     let find = |name: &str| app.engine.endpoints.iter().find(|e| is_tool_of(e, name));
@@ -293,6 +315,10 @@ impl ServerHandler for Tools {
         if let Some(resources) = &mut result.capabilities.resources {
             resources.subscribe = None;
         }
+        // and they cannot say of a request that its client follows tasks
+        if let Some(extensions) = &mut result.capabilities.extensions {
+            extensions.remove(TASKS_EXTENSION_ID);
+        }
         Ok(result)
     }
 
@@ -313,7 +339,8 @@ impl ServerHandler for Tools {
         let entries = self.all();
         let of_query = || ErrorData::internal_error("the request carries no toolsets", None);
         let chosen = extension::<Chosen>(&context).ok_or_else(of_query)?;
-        let listed = Listed::choose(entries, chosen, credential, &self.app.engine.endpoints);
+        let has_cards = shows_cards(&context);
+        let listed = Listed::choose(entries, chosen, credential, &self.app.engine.endpoints, has_cards);
         let list = self.lists.get_or_write(&listed, || listed.write(entries));
         let list = list.map_err(|e| ErrorData::internal_error(e.to_string(), None))?;
         if let Some(answer_parts) = extension::<Arc<AnswerParts>>(&context) {
@@ -362,6 +389,15 @@ impl ServerHandler for Tools {
         Ok(CompleteResult::new(info))
     }
 
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let card = shows_cards(&context).then(cards::listed);
+        Ok(ListResourcesResult::with_all_items(card.into_iter().collect()))
+    }
+
     async fn list_resource_templates(
         &self,
         _: Option<PaginatedRequestParams>,
@@ -376,6 +412,9 @@ impl ServerHandler for Tools {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let caller = Caller::from_context(&context)?;
+        if request.uri == cards::ADDRESS {
+            return Ok(ReadResourceResult::new(vec![cards::document()]).into());
+        }
         let (_, part) = self
             .read_text(&request.uri, PART, &caller)
             .await
@@ -398,6 +437,36 @@ impl ServerHandler for Tools {
             contents.push(ResourceContents::text(note, next));
         }
         Ok(ReadResourceResult::new(contents).into())
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        let caller = Caller::from_context(&context)?;
+        let task = self.read_task(&request.task_id, &caller).await;
+        task.map(GetTaskResult::new).map_err(tasks::refusal)
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let caller = Caller::from_context(&context)?;
+        let updated = self.update_task_of(&request.task_id, &caller).await;
+        updated.map_err(tasks::refusal)
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let caller = Caller::from_context(&context)?;
+        let canceled = self.cancel_task_of(&request.task_id, &caller).await;
+        canceled.map_err(tasks::refusal)
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {

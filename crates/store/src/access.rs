@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use searchwright_contract::{
     Instant, Scope,
-    ids::{CredentialId, ProjectId, UserId},
+    ids::{CredentialId, JobId, ProjectId, UserId},
     me::AccessibleProject,
     people::Role,
     projects::ProjectRef,
@@ -206,6 +206,18 @@ pub async fn find_project_of_user(
             ..access
         })
     })
+    .await
+}
+
+/// Returns the project of a job if the user is a member of its workspace now.
+pub async fn find_project_of_job(tx: &mut Tx, user: UserId, job: JobId) -> Result<Option<ProjectId>> {
+    sql(
+        "SELECT p.id FROM projects p JOIN memberships m ON m.workspace_id = p.workspace_id
+         WHERE m.user_id = $1 AND EXISTS (SELECT 1 FROM jobs j WHERE j.project_id = p.id AND j.id = $2)",
+    )
+    .bind(user)
+    .bind(job)
+    .fetch_optional(tx, |c| c.take())
     .await
 }
 

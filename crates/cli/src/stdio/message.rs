@@ -12,10 +12,10 @@ pub const PARSE_ERROR: i64 = -32_700;
 pub const INVALID_REQUEST: i64 = -32_600;
 /// Code of a request that did not reach the server, or that the server refused before the protocol read it.
 pub const REFUSED: i64 = -32_000;
-/// First revision whose messages say in headers what they ask for.
-const STANDARD_HEADERS: &str = "2026-07-28";
+/// First revision without a handshake, whose messages say in headers what they ask for.
+pub const STATELESS: &str = "2026-07-28";
 /// Member of `_meta` with the revision of a message.
-const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+pub const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 
 /// Kind of a message.
 #[derive(Debug, PartialEq)]
@@ -85,6 +85,11 @@ impl Message {
         self.method.as_deref()
     }
 
+    /// Parameters.
+    pub fn params(&self) -> &Value {
+        &self.params
+    }
+
     /// The message as it was sent.
     pub fn bytes(&self) -> Vec<u8> {
         self.bytes.clone()
@@ -113,7 +118,7 @@ impl Message {
             return Vec::new();
         };
         let mut headers = vec![("mcp-protocol-version", header_text(version))];
-        if version < STANDARD_HEADERS {
+        if version < STATELESS {
             return headers;
         }
         if let Some(method) = self.method() {

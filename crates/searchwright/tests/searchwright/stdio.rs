@@ -360,3 +360,148 @@ fn clients_are_set_up_to_start_the_program() {
         "https://sw.example/mcp?toolsets=core,brand"
     );
 }
+
+/// Answers a request with JSON.
+fn reply(mut stream: TcpStream, id: &Value, result: &Value) {
+    let body = json!({ "jsonrpc": "2.0", "id": id, "result": result }).to_string();
+    let head = format!(
+        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+        body.len()
+    );
+    write!(stream, "{head}{body}").unwrap();
+}
+
+/// The server of this test says that a person has to confirm a call, and asks where it is asked in a revision in which it can.
+#[test]
+fn a_question_of_the_server_is_asked_where_only_the_client_can() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let user = User::new().with("SEARCHWRIGHT_KEY", "swk_test");
+    let mut session = Session::start(&user, &["--mcp-url", &url]);
+    let mut hello = initialize();
+    hello["params"]["protocolVersion"] = "2025-06-18".into();
+    hello["params"]["capabilities"] = json!({ "elicitation": {} });
+    session.say(&hello.to_string());
+    let (_, body, stream) = accept(&listener);
+    reply(
+        stream,
+        &body["id"],
+        &json!({ "protocolVersion": "2025-06-18", "capabilities": {} }),
+    );
+    session.hear();
+
+    let problem = json!({ "code": "confirmation_required", "url": "http://127.0.0.1:1/projects/1/posts/2" });
+    let refused = json!({ "isError": true, "content": [{ "type": "text", "text": problem.to_string() }] });
+    let schema = json!({ "type": "object", "properties": {} });
+    let question = json!({ "resultType": "input_required", "requestState": "sealed", "inputRequests": { "consent": {
+        "method": "elicitation/create", "params": { "mode": "form", "message": "Publish “Oak”?", "requestedSchema": schema } } } });
+    let call = |id: u64| {
+        let arguments = json!({ "postId": "2" });
+        request(
+            id,
+            "tools/call",
+            &json!({ "name": "posts_publish", "arguments": arguments }),
+        )
+    };
+    // until the client is asked
+    let ask = |session: &mut Session, id: u64| {
+        session.say(&call(id).to_string());
+        let (head, body, stream) = accept(&listener);
+        assert!(head.contains("\nmcp-protocol-version: 2025-06-18\n"), "{head}");
+        assert_eq!(body, call(id), "as the client sent it");
+        reply(stream, &body["id"], &refused);
+        let (head, body, stream) = accept(&listener);
+        for line in [
+            "mcp-protocol-version: 2026-07-28",
+            "mcp-method: tools/call",
+            "mcp-name: posts_publish",
+        ] {
+            assert!(head.contains(&format!("\n{line}\n")), "{line} in {head}");
+        }
+        let meta = &body["params"]["_meta"];
+        assert_eq!(
+            (
+                &meta["io.modelcontextprotocol/clientCapabilities"],
+                &meta["io.modelcontextprotocol/clientInfo"]["name"]
+            ),
+            (&json!({ "elicitation": { "form": {} } }), &json!("test"))
+        );
+        reply(stream, &body["id"], &question);
+        let asked = session.hear();
+        assert_eq!(asked["method"], "elicitation/create", "{asked}");
+        assert_eq!(
+            asked["params"],
+            json!({ "message": "Publish “Oak”?", "requestedSchema": schema })
+        );
+        asked["id"].clone()
+    };
+    for (id, action) in [(2, "accept"), (3, "decline")] {
+        let asked = ask(&mut session, id);
+        let said = json!({ "action": action, "content": {} });
+        session.say(&json!({ "jsonrpc": "2.0", "id": asked, "result": said }).to_string());
+        let (_, body, stream) = accept(&listener);
+        let params = &body["params"];
+        assert_eq!(
+            (
+                &params["requestState"],
+                &params["inputResponses"],
+                &params["arguments"]
+            ),
+            (
+                &json!("sealed"),
+                &json!({ "consent": said }),
+                &json!({ "postId": "2" })
+            )
+        );
+        reply(
+            stream,
+            &body["id"],
+            &json!({ "resultType": "complete", "content": [], "isError": action == "decline" }),
+        );
+        let answer = session.hear();
+        assert_eq!(
+            (&answer["id"], answer["result"].get("resultType")),
+            (&json!(id), None),
+            "{answer}"
+        );
+        assert_eq!(answer["result"]["isError"], action == "decline");
+    }
+    // a client that cannot ask after all is told where a person can act
+    let asked = ask(&mut session, 4);
+    session.say(
+        &json!({ "jsonrpc": "2.0", "id": asked, "error": { "code": -32601, "message": "no" } }).to_string(),
+    );
+    let answer = session.hear();
+    assert_eq!(
+        (&answer["id"], &answer["result"]),
+        (&json!(4), &refused),
+        "{answer}"
+    );
+    // a question ends with its call
+    let asked = ask(&mut session, 5);
+    session.say(
+        &json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 5 } })
+            .to_string(),
+    );
+    let given_up = session.hear();
+    assert_eq!(
+        (&given_up["method"], &given_up["params"]["requestId"]),
+        (&json!("notifications/cancelled"), &asked)
+    );
+    let (_, told, mut stream) = accept(&listener);
+    assert_eq!(told["method"], "notifications/cancelled");
+    write!(
+        stream,
+        "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    )
+    .unwrap();
+    // and nobody waits for a client that is gone
+    ask(&mut session, 6);
+    let (rest, ended) = session.end();
+    let answer: Value = serde_json::from_str(rest.trim()).unwrap();
+    assert_eq!(
+        (&answer["result"], ended.code, ended.err.as_str()),
+        (&refused, 0, ""),
+        "{answer}"
+    );
+}

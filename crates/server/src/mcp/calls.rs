@@ -2,7 +2,9 @@
 
 use rmcp::{
     ErrorData, RoleServer,
-    model::{CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock},
+    model::{
+        CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CreateTaskResult, MetaObject,
+    },
     service::RequestContext,
 };
 use searchwright_contract::{Code, Problem, list::DEFAULT_LIMIT};
@@ -11,6 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     budget::Budget,
+    cards,
     catalogue::{Action, Entry, names_project},
     consent::{self, Returned, Stop},
     finder::{ByName, Wanted},
@@ -45,11 +48,8 @@ impl Tools {
             let responses = request.input_responses.as_ref();
             match self.returned(state, responses, &caller.credential, &caller.call) {
                 Returned::Accepted(pledge) => caller.pledge = Some(pledge),
-                Returned::Declined => {
-                    let declined = Problem::new(
-                        Code::ConfirmationRequired,
-                        "the person declined; nothing was done",
-                    );
+                Returned::Declined(why) => {
+                    let declined = Problem::new(Code::ConfirmationRequired, why);
                     return Ok(refused(&self.app, declined).into());
                 }
                 Returned::Invalid => {
@@ -72,7 +72,15 @@ impl Tools {
                 Ok(CallToolResult::success(Vec::new()).into())
             }
             Err(Stop::Asked(asked)) => Ok((*asked).into()),
-            Err(Stop::Failed(failure)) => Ok(refused(&self.app, *failure.0).into()),
+            Err(Stop::Started(task)) => Ok(CreateTaskResult::new(*task).into()),
+            Err(Stop::Failed(failure)) => {
+                let mut problem = *failure.0;
+                let card = problem.extra.remove(consent::CARD);
+                let mut refusal = refused(&self.app, problem);
+                let meta = |card| MetaObject(Map::from_iter([(cards::FACTS.to_owned(), card)]));
+                refusal.meta = card.filter(|_| caller.shows_cards).map(meta);
+                Ok(refusal.into())
+            }
         }
     }
 
@@ -174,6 +182,9 @@ impl Tools {
             }
             Err(failure) => return Err(failure.into()),
         };
+        if let Some(task) = self.started(endpoint, &value, caller) {
+            return Err(Stop::Started(Box::new(task)));
+        }
         let form = AnswerForm {
             members: Members {
                 all,
@@ -300,7 +311,7 @@ fn unknown(name: &str) -> String {
 }
 
 /// A refusal is a result that the model reads, not a protocol error that its client swallows.
-fn refused(app: &App, mut problem: Problem) -> CallToolResult {
+pub(super) fn refused(app: &App, mut problem: Problem) -> CallToolResult {
     problem.request_id = app.request_id();
     let mut value = serde_json::to_value(&problem).unwrap_or_default();
     let mut text = value.to_string();

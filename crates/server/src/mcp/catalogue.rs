@@ -4,14 +4,17 @@
 //! of its arguments. What is meant for people, examples and limits stay in the HTTP document; calls are checked by the full
 //! schema, whose faults name the argument and what it takes. Conventions that many tools share stand once in [`CONVENTIONS`].
 
-use std::sync::{Arc, OnceLock};
+use std::{
+    borrow::Cow,
+    sync::{Arc, OnceLock},
+};
 
 use rmcp::model::{Tool, ToolAnnotations};
 use searchwright_contract::{Effect, Reach, Scope, columns::Columns};
 use searchwright_engine::{Credential, Endpoint};
 use serde_json::{Map, Value, json};
 
-use super::{finder, lists::Listed, toolsets::Chosen};
+use super::{cards, finder, lists::Listed, questions, toolsets::Chosen};
 
 /// Rules for the arguments of every tool.
 pub(super) const CONVENTIONS: &str = "Every tool takes fields (names of members to answer with), maxTokens (8000, at most 20000) and, if \
@@ -65,6 +68,8 @@ pub(super) enum Action {
 pub(super) struct Entry {
     /// Act of a call of it.
     pub(super) action: Action,
+    /// Whether a card goes with its answers: a person may have to confirm what it does.
+    has_card: bool,
     /// For a key, whose project needs no naming.
     of_key: Tool,
     of_token: Tool,
@@ -107,6 +112,7 @@ impl ToolForm {
 pub(super) fn entries(endpoints: &[Endpoint]) -> Vec<Entry> {
     let about_tools = finder::tools().into_iter().map(|(action, tool)| Entry {
         action,
+        has_card: false,
         of_key: tool.clone(),
         of_token: tool,
         terse: None,
@@ -114,6 +120,7 @@ pub(super) fn entries(endpoints: &[Endpoint]) -> Vec<Entry> {
     });
     let operations = endpoints.iter().enumerate().map(|(at, row)| Entry {
         action: Action::Operation(at),
+        has_card: questions::is_asked(row),
         of_key: tool(row, ToolForm::OfKey),
         of_token: tool(row, ToolForm::OfToken),
         terse: Some(tool(row, ToolForm::Terse)),
@@ -203,6 +210,7 @@ impl Listed {
         chosen: &Chosen,
         credential: &Credential,
         endpoints: &[Endpoint],
+        has_cards: bool,
     ) -> Self {
         let is_chosen = |entry: &Entry| {
             entry
@@ -216,6 +224,7 @@ impl Listed {
         Self {
             names_project: names_project(credential),
             is_whole: matches!(chosen, Chosen::All),
+            has_cards,
             tools: tools.map(|(at, _)| at).collect(),
         }
     }
@@ -229,7 +238,16 @@ impl Listed {
     /// Writes the tools as JSON.
     pub(super) fn write(&self, entries: &[Entry]) -> serde_json::Result<Vec<u8>> {
         let listed = self.tools.iter().filter_map(|at| entries.get(*at));
-        let tools: Vec<&Tool> = listed.map(|entry| self.form(entry)).collect();
+        let written = |entry| {
+            let tool: &Tool = self.form(entry);
+            if !(self.has_cards && entry.has_card) {
+                return Cow::Borrowed(tool);
+            }
+            let mut tool = tool.clone();
+            tool.meta = Some(cards::of_tool());
+            Cow::Owned(tool)
+        };
+        let tools: Vec<Cow<'_, Tool>> = listed.map(written).collect();
         serde_json::to_vec(&tools)
     }
 }

@@ -10,8 +10,9 @@ use std::collections::BTreeMap;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use rmcp::model::{
     ElicitRequest, ElicitRequestParams, ElicitationSchema, InputRequest, InputRequiredResult, InputResponses,
+    Task,
 };
-use searchwright_contract::{Code, Problem, Scope};
+use searchwright_contract::{Code, Problem};
 use searchwright_engine::{Credential, Endpoint, Failure};
 use searchwright_store::seal::SealContext;
 use serde_json::{Map, Value};
@@ -20,22 +21,23 @@ use uuid::Uuid;
 
 use super::{
     pledge::Pledge,
-    shaping::visible,
+    questions::is_asked,
     tools::{Caller, Tools},
 };
 
+/// Member of a refusal with what a card shows; it goes into the metadata of the answer.
+pub(super) const CARD: &str = "card";
 /// Name of the question among those of a result.
 const QUESTION: &str = "consent";
 /// Milliseconds for which a question can be answered.
 const LASTS_MILLIS: i64 = 600_000;
-/// Characters of a title or a prompt in a question.
-const MAX_QUOTED: usize = 200;
 
 /// Outcome of a question.
 #[derive(Debug)]
 pub(super) enum Returned {
     Accepted(Pledge),
-    Declined,
+    /// No consent, and what the person did instead.
+    Declined(&'static str),
     /// The state is not one of this call, too old, or was answered before.
     Invalid,
 }
@@ -45,6 +47,8 @@ pub(super) enum Stop {
     Failed(Failure),
     /// A person is asked.
     Asked(Box<InputRequiredResult>),
+    /// A job has begun, which the client follows as a task.
+    Started(Box<Task>),
 }
 
 impl<F: Into<Failure>> From<F> for Stop {
@@ -126,9 +130,12 @@ impl Tools {
         let response = responses.and_then(|responses| responses.get(QUESTION));
         match response.and_then(|response| response["action"].as_str()) {
             Some("accept") => Returned::Accepted(pledge),
-            Some(_) => {
+            Some(action) => {
                 self.declined.add(pledge.nonce);
-                Returned::Declined
+                Returned::Declined(match action {
+                    "decline" => "the person declined; nothing was done",
+                    _ => "the person closed the question without an answer; nothing was done",
+                })
             }
             None => Returned::Invalid,
         }
@@ -145,7 +152,7 @@ impl Tools {
             return Ok(None);
         };
         let question = self.question(endpoint, arguments, caller).await?;
-        Ok((digest(&question) == pledge.question).then_some(pledge.nonce))
+        Ok((digest(&question.words) == pledge.question).then_some(pledge.nonce))
     }
 
     /// Says what to do about a call that Agent Autonomy does not cover: a person is asked by the client, or told where to act.
@@ -165,20 +172,21 @@ impl Tools {
         if !matches!(action.as_str(), "publish" | "track") {
             return refusal.into();
         }
-        let is_asked = matches!(
-            endpoint.meta.scope,
-            Scope::ContentPublish | Scope::VisibilityTrack
-        );
-        if caller.asks && is_asked {
-            match self
-                .question(endpoint, arguments, caller)
-                .await
-                .and_then(|question| self.ask(question, caller))
-            {
-                Ok(asked) => return Stop::Asked(Box::new(asked)),
-                Err(failure) => return Stop::Failed(failure),
+        let question = if is_asked(endpoint) && (caller.asks || caller.shows_cards) {
+            Some(self.question(endpoint, arguments, caller).await)
+        } else {
+            None
+        };
+        let question = match question {
+            Some(question) if caller.asks => {
+                return match question.and_then(|question| self.ask(&question.words, caller)) {
+                    Ok(asked) => Stop::Asked(Box::new(asked)),
+                    Err(failure) => Stop::Failed(failure),
+                };
             }
-        }
+            // why there is no question, the person sees on the dashboard
+            question => question.and_then(Result::ok),
+        };
         let public = &self.app.settings.public_url;
         let text = |name: &str| arguments.get(name).and_then(Value::as_str).unwrap_or_default();
         let project = format!("{public}/projects/{}", text("projectId"));
@@ -191,22 +199,26 @@ impl Tools {
             "give the person this address, where they can do it: {url} . For calls without a person an admin can turn on Agent Autonomy \
              at {project}/settings/autonomy"
         );
-        Problem::new(
+        let mut problem = Problem::new(
             Code::ConfirmationRequired,
             "a person has to confirm this; no argument stands for that",
         )
         .hint(hint)
         .with("url", url)
-        .with("action", action)
-        .into()
+        .with("action", action);
+        if let Some(question) = question {
+            // not among what a model reads: others may have written the title
+            problem = problem.with(CARD, question.card());
+        }
+        problem.into()
     }
 
-    fn ask(&self, question: String, caller: &Caller) -> Result<InputRequiredResult, Failure> {
+    fn ask(&self, question: &str, caller: &Caller) -> Result<InputRequiredResult, Failure> {
         let engine = &self.app.engine;
         let pledge = Pledge {
             nonce: engine.clock.id(),
             expires_at: engine.clock.now().plus_millis(LASTS_MILLIS),
-            question: digest(&question),
+            question: digest(question),
         };
         let pledge = serde_json::to_vec(&pledge).unwrap_or_default();
         let sealed = engine
@@ -214,7 +226,7 @@ impl Tools {
             .seal(place(&caller.credential, &caller.call), &pledge)?;
         let form = ElicitRequestParams::FormElicitationParams {
             meta: None,
-            message: question,
+            message: question.to_owned(),
             // whoever accepts agrees: there is nothing to fill in
             requested_schema: ElicitationSchema::new(BTreeMap::new()),
         };
@@ -227,116 +239,6 @@ impl Tools {
             Some(URL_SAFE_NO_PAD.encode(sealed)),
         ))
     }
-
-    /// Words what a person is asked: what happens, where, and what it costs.
-    async fn question(
-        &self,
-        endpoint: &Endpoint,
-        arguments: &Map<String, Value>,
-        caller: &Caller,
-    ) -> Result<String, Failure> {
-        let text = |name: &str| arguments.get(name).and_then(Value::as_str);
-        let project = Map::from_iter([(
-            "projectId".to_owned(),
-            text("projectId").unwrap_or_default().into(),
-        )]);
-        let about = |name: &str| {
-            let mut about = project.clone();
-            about.insert(name.to_owned(), text(name).unwrap_or_default().into());
-            about
-        };
-        let me = self.read("me.get", Map::new(), caller).await?.unwrap_or_default();
-        let mut projects = me["projects"].as_array().into_iter().flatten();
-        let own = projects.find(|other| other["id"] == project["projectId"]);
-        let site = quoted(own.map_or(&Value::Null, |own| &own["name"]));
-        if endpoint.meta.scope == Scope::VisibilityTrack {
-            let prompt = self
-                .read("prompts.get", about("promptId"), caller)
-                .await?
-                .unwrap_or_default();
-            let mut plan = arguments.clone();
-            plan.insert("dryRun".to_owned(), true.into());
-            let plan = self
-                .invoke_as(endpoint, plan, caller, None, true)
-                .await?
-                .unwrap_or_default();
-            let cost = &plan["estimatedCost"];
-            let cost = match (cost["low"].as_f64(), cost["high"].as_f64()) {
-                (Some(low), Some(high)) => format!("an estimated US$ {low:.4} to {high:.4}"),
-                _ => "an unknown amount".to_owned(),
-            };
-            let engines = arguments.get("engines").and_then(Value::as_array);
-            let engines: Vec<&str> = engines.into_iter().flatten().filter_map(Value::as_str).collect();
-            let engines = if engines.is_empty() {
-                "its engines".to_owned()
-            } else {
-                engines.join(", ")
-            };
-            let samples = arguments.get("samples").and_then(Value::as_u64).unwrap_or(1);
-            return Ok(format!(
-                "Ask {engines} {samples} time(s): {} for the project {site}? It costs {cost}.",
-                quoted(&prompt["text"])
-            ));
-        }
-        let post = self
-            .read("posts.get", about("postId"), caller)
-            .await?
-            .unwrap_or_default();
-        let (title, version) = (quoted(&post["title"]), &post["version"]);
-        let through = match text("provider") {
-            Some(provider) => quoted(&provider.into()),
-            None => "the connected place".to_owned(),
-        };
-        if endpoint.meta.name == "posts.unpublish" {
-            return Ok(format!(
-                "Take {title} of the project {site} offline at {through}?"
-            ));
-        }
-        let mode = if text("mode") == Some("draft") {
-            "as a draft"
-        } else {
-            "so that everybody can read it"
-        };
-        let force = if arguments.get("force") == Some(&Value::Bool(true)) {
-            " What others changed there is overwritten."
-        } else {
-            ""
-        };
-        Ok(format!(
-            "Publish {title} (version {version}) of the project {site} through {through}, {mode}?{force}"
-        ))
-    }
-
-    /// Reads for a question what the credential may read; what it may not is left out.
-    async fn read(
-        &self,
-        operation: &str,
-        arguments: Map<String, Value>,
-        caller: &Caller,
-    ) -> Result<Option<Value>, Failure> {
-        let mut endpoints = self.app.engine.endpoints.iter();
-        let Some(endpoint) = endpoints.find(|endpoint| endpoint.meta.name == operation) else {
-            return Ok(None);
-        };
-        match self.invoke(endpoint, arguments, caller).await {
-            Err(failure) if failure.0.code == Code::InsufficientScope => Ok(None),
-            read => read,
-        }
-    }
-}
-
-/// Text of others within a question, in one line and in quotation marks.
-fn quoted(text: &Value) -> String {
-    let text = visible(text.as_str().unwrap_or("(unknown)"));
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let text: String = words
-        .join(" ")
-        .chars()
-        .filter(|letter| !matches!(letter, '“' | '”' | '"'))
-        .collect();
-    let cut: String = text.chars().take(MAX_QUOTED).collect();
-    let more = if cut.len() < text.len() { "…" } else { "" };
-    format!("“{cut}{more}”")
 }
 
 #[cfg(test)]
@@ -360,13 +262,5 @@ mod tests {
         ] {
             assert_ne!(one, call(other));
         }
-    }
-
-    #[test]
-    fn text_of_others_does_not_leave_its_quotation_marks() {
-        let title = json!("Desk”? Yes.\u{202e}\n\n Publish \"everything");
-        assert_eq!(quoted(&title), "“Desk? Yes. Publish everything”");
-        assert_eq!(quoted(&json!("x".repeat(300))).chars().count(), MAX_QUOTED + 3);
-        assert_eq!(quoted(&Value::Null), "“(unknown)”");
     }
 }

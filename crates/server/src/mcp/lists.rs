@@ -34,6 +34,8 @@ pub(super) struct Listed {
     pub(super) names_project: bool,
     /// Whether it lists the tools of every set, in their shorter form.
     pub(super) is_whole: bool,
+    /// Whether it names the cards of tools.
+    pub(super) has_cards: bool,
     /// The tools, by their place in the table.
     pub(super) tools: Vec<usize>,
 }
@@ -106,6 +108,7 @@ mod tests {
         Listed {
             names_project,
             is_whole: false,
+            has_cards: false,
             tools: vec![tool],
         }
     }

@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::{
+    cards,
     catalogue::{self, Entry},
     lists::{Insertion, KeptLists},
     pledge::{Declined, Pledge},
@@ -63,13 +64,23 @@ impl Tools {
         self.all().iter().find(|entry| entry.name() == name)
     }
 
+    /// Returns an operation of the table.
+    pub(super) fn operation(&self, name: &str) -> Option<&Endpoint> {
+        self.app
+            .engine
+            .endpoints
+            .iter()
+            .find(|endpoint| endpoint.meta.name == name)
+    }
+
     /// Returns the id of the project of a key, or of the only one that is open to a token.
     pub(super) async fn only_project(&self, caller: &Caller) -> Result<Value, Failure> {
         if let Credential::Key(key) = &caller.credential {
             return Ok(key.project.project.id.into());
         }
-        let me = self.app.engine.endpoints.iter().find(|e| e.meta.path == "/me");
-        let me = me.ok_or_else(|| Problem::not_found("credential"))?;
+        let me = self
+            .operation("me.get")
+            .ok_or_else(|| Problem::not_found("credential"))?;
         let me = self.invoke(me, Map::new(), caller).await?.unwrap_or_default();
         match me["projects"].as_array().map(Vec::as_slice) {
             Some([project]) => Ok(project["id"].clone()),
@@ -142,6 +153,10 @@ pub(super) struct Caller {
     pub(super) pledge: Option<Pledge>,
     /// Whether the client can ask a person.
     pub(super) asks: bool,
+    /// Whether the client follows what runs long as a task.
+    pub(super) follows_tasks: bool,
+    /// Whether the client shows cards.
+    pub(super) shows_cards: bool,
     pub(super) parts: Arc<AnswerParts>,
 }
 
@@ -151,16 +166,21 @@ impl Caller {
         let is_new = context
             .protocol_version()
             .is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str());
-        let elicitation = context
-            .client_capabilities()
-            .and_then(|capabilities| capabilities.elicitation);
+        let capabilities = context.client_capabilities().filter(|_| is_new);
+        let follows_tasks = capabilities
+            .as_ref()
+            .is_some_and(|capabilities| capabilities.supports_tasks());
+        let shows_cards = capabilities.as_ref().is_some_and(cards::are_shown);
+        let elicitation = capabilities.and_then(|capabilities| capabilities.elicitation);
         // a client that names neither form nor address means forms
         let has_forms = elicitation.is_some_and(|asks| asks.form.is_some() || asks.url.is_none());
         Ok(Self {
             credential: credential_of(context)?.clone(),
             call: String::new(),
             pledge: None,
-            asks: is_new && has_forms,
+            asks: has_forms,
+            follows_tasks,
+            shows_cards,
             parts: extension::<Arc<AnswerParts>>(context).ok_or_else(none)?.clone(),
         })
     }

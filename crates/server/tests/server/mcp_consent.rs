@@ -121,6 +121,12 @@ async fn a_person_answers_and_a_post_is_published_once(database: &str) {
         .answer("posts_publish", &publish, &state(&asked), "decline")
         .await;
     refuses(&declined, "confirmation_required");
+    let other = client.call("posts_publish", &publish).await;
+    let closed = client
+        .answer("posts_publish", &publish, &state(&other), "cancel")
+        .await;
+    let detail = problem(&closed["result"])["detail"].clone();
+    assert!(detail.as_str().unwrap().contains("closed"), "{closed:#}");
     let after_all = client
         .answer("posts_publish", &publish, &state(&asked), "accept")
         .await;
