@@ -16,6 +16,7 @@ use uuid::Uuid;
 
 use crate::{
     Settings,
+    backups::Backups,
     http::{
         bearer::Gate,
         body::Intake,
@@ -71,6 +72,8 @@ pub struct App {
     pub strangers: Limiter<std::net::IpAddr>,
     /// Notices to people.
     pub notices: Arc<Notices>,
+    /// Backups by time.
+    pub backups: Backups,
     /// Quotas of addresses that open share links.
     pub readers: Limiter<std::net::IpAddr>,
     /// Counters.
@@ -105,6 +108,7 @@ impl App {
     ) -> Self {
         Self {
             gate: Gate::new(engine.clone()),
+            backups: Backups::new(&settings),
             turns: Arc::new(Semaphore::new(settings.limits.concurrent)),
             concurrency: Concurrency::default(),
             followers: Concurrency::default(),

@@ -25,6 +25,7 @@ use url::Url;
 use crate::{
     Settings,
     app::App,
+    backups,
     config::is_on_loopback,
     http::{answer, bearer::Door, router, without_tls},
     listen::{self, Rules},
@@ -151,6 +152,7 @@ pub async fn start_with(mut settings: Settings, clock: Clock) -> Result<Server, 
         open(listener, metrics_router(app.clone()));
     }
     tasks.spawn(upkeep(app.clone(), stop.clone()));
+    tasks.spawn(backups::run(app.clone(), stop.clone()));
     if app.settings.worker.jobs > 0 {
         let worker = worker(
             &app.settings,
