@@ -151,7 +151,7 @@ pub enum AutonomyCommand {
     },
 }
 
-pub(super) fn workspace(id: &str) -> Result<WorkspaceId, CliError> {
+pub(crate) fn workspace(id: &str) -> Result<WorkspaceId, CliError> {
     id.parse()
         .map_err(|_| CliError::new(Exit::Refused, format!("there is no workspace {id:?}")))
 }
