@@ -26,7 +26,7 @@ use self::{
     providers::ProviderCommand,
     sealing_key::SealingKeyCommand,
 };
-use crate::commands::settings;
+use crate::settings::settings;
 
 const DAY_MILLIS: i64 = 86_400_000;
 

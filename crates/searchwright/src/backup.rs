@@ -10,7 +10,7 @@ use searchwright_server::{Settings, config::Flags, open};
 use searchwright_store::{copies::CopyFacts, seal::Keyring};
 use serde_json::json;
 
-use crate::{admin::show, commands::settings};
+use crate::{admin::show, settings::settings};
 
 /// A backup of the embedded database and the published files.
 #[derive(Clone, Debug, Args)]

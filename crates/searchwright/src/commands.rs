@@ -15,7 +15,7 @@ use searchwright_cli::{
     verbs,
     watch::WatchEvents,
 };
-use searchwright_server::{Settings, config::Flags, doctor, logs, open, serve};
+use searchwright_server::{Settings, config::Flags, doctor, open, serve};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -23,6 +23,7 @@ use crate::{
     backup::{self, MakeBackup, RestoreBackup},
     help,
     run_audit::{self, RunAudit},
+    settings::settings,
     take_along::{self, ExportProject, ImportProject, MoveInstallation},
     try_it,
 };
@@ -269,13 +270,6 @@ fn assemble(resources: Vec<Command>) -> Command {
 
 fn failed(error: impl std::fmt::Display) -> CliError {
     CliError::new(Exit::Failed, error.to_string())
-}
-
-/// The settings of these flags, with logging begun.
-pub fn settings(flags: &Flags) -> Result<Settings, CliError> {
-    let settings = Settings::load(flags).map_err(|e| CliError::new(Exit::Usage, e.to_string()))?;
-    logs::init(&settings.log);
-    Ok(settings)
 }
 
 /// Runs a command.

@@ -6,6 +6,7 @@ mod commands;
 mod help;
 mod report;
 mod run_audit;
+mod settings;
 mod take_along;
 mod try_it;
 

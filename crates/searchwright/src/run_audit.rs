@@ -15,8 +15,8 @@ use url::Url;
 
 use crate::{
     admin::refused,
-    commands::settings,
     report::to_text,
+    settings::settings,
     try_it::{failed, private, website},
 };
 

@@ -19,7 +19,7 @@ use uuid::Uuid;
 
 use crate::{
     admin::{self, people, refused, show},
-    commands::settings,
+    settings::settings,
 };
 
 /// Connections to the database that everything is copied into.

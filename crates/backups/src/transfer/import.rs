@@ -3,7 +3,10 @@
 //! Rows are written in parts, each with a mark of how far it has come. Until the last one the project is in a workspace without members,
 //! where nobody sees it. An import that was cut short goes on after its last part when it is begun again.
 
-use std::{collections::BTreeMap, io::BufRead};
+use std::{
+    collections::BTreeMap,
+    io::{BufRead, ErrorKind},
+};
 
 use searchwright_contract::{Clock, Instant, ids::WorkspaceId};
 use searchwright_store::{
@@ -115,8 +118,18 @@ struct Lines<'a, R> {
 impl<R: BufRead> Lines<'_, R> {
     fn next(&mut self) -> Result<Option<String>, TransferError> {
         let mut text = String::new();
-        std::io::Read::take(&mut *self.input, MAX_LINE).read_line(&mut text)?;
         self.number += 1;
+        let read = std::io::Read::take(&mut *self.input, MAX_LINE).read_line(&mut text);
+        read.map_err(|error| match error.kind() {
+            // What is no text, or was cut short while it was compressed: the file is at fault, not the disk.
+            ErrorKind::InvalidData | ErrorKind::InvalidInput | ErrorKind::UnexpectedEof => {
+                TransferError::Line {
+                    line: self.number,
+                    why: error.to_string(),
+                }
+            }
+            _ => error.into(),
+        })?;
         Ok((!text.is_empty()).then_some(text))
     }
 }

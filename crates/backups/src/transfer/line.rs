@@ -131,7 +131,7 @@ pub(super) fn parse(text: &str) -> Result<Parsed, String> {
 }
 
 fn read(kind: ColumnKind, raw: &RawValue) -> Result<Param, String> {
-    fn of<T: for<'a> Deserialize<'a>>(raw: &RawValue) -> Result<T, String> {
+    fn parse_value<T: for<'a> Deserialize<'a>>(raw: &RawValue) -> Result<T, String> {
         serde_json::from_str(raw.get()).map_err(|error| error.to_string())
     }
     // Of a JSON column it is a value like others: NULL and null are not told apart, and no column has both.
@@ -139,16 +139,16 @@ fn read(kind: ColumnKind, raw: &RawValue) -> Result<Param, String> {
         return Ok(Param::Null);
     }
     Ok(match kind {
-        ColumnKind::Uuid => Param::Uuid(of(raw)?),
-        ColumnKind::Text => Param::from(of::<String>(raw)?),
-        ColumnKind::Int | ColumnKind::ShortInt => Param::Int(of(raw)?),
-        ColumnKind::Float => Param::Float(of(raw)?),
-        ColumnKind::Bool => Param::Bool(of(raw)?),
-        ColumnKind::Time => Param::Time(of(raw)?),
+        ColumnKind::Uuid => Param::Uuid(parse_value(raw)?),
+        ColumnKind::Text => Param::from(parse_value::<String>(raw)?),
+        ColumnKind::Int | ColumnKind::ShortInt => Param::Int(parse_value(raw)?),
+        ColumnKind::Float => Param::Float(parse_value(raw)?),
+        ColumnKind::Bool => Param::Bool(parse_value(raw)?),
+        ColumnKind::Time => Param::Time(parse_value(raw)?),
         ColumnKind::Json => Param::Json(raw.get().to_owned()),
         ColumnKind::Bytes => Param::Bytes(
             STANDARD
-                .decode(of::<String>(raw)?)
+                .decode(parse_value::<String>(raw)?)
                 .map_err(|error| error.to_string())?,
         ),
     })

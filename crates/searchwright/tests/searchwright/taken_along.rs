@@ -64,7 +64,7 @@ fn a_project_goes_to_another_installation_without_its_secrets() {
     let bytes = fs::read(&file).unwrap();
     fs::write(&half, &bytes[..bytes.len() - 20]).unwrap();
     new.run(&["import", half.to_str().unwrap()])
-        .refuses(1, &["error: "]);
+        .refuses(2, &["of the file"]);
     let imported = new.run(&["import", name, "--json"]).json();
     assert_eq!(
         (&imported["id"], &imported["name"]),

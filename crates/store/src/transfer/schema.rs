@@ -26,7 +26,7 @@ pub enum ColumnKind {
 }
 
 impl ColumnKind {
-    fn of(words: &str) -> Option<Self> {
+    fn parse(words: &str) -> Option<Self> {
         [
             ("UUID", Self::Uuid),
             ("TEXT", Self::Text),
@@ -99,7 +99,7 @@ impl ParsedTable {
         let Some((name, words)) = line.split_once(' ') else {
             return;
         };
-        if let Some(kind) = ColumnKind::of(words.trim()) {
+        if let Some(kind) = ColumnKind::parse(words.trim()) {
             if words.contains("PRIMARY KEY") {
                 self.key = vec![self.columns.len()];
             }
