@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use crate::{
     Settings,
-    backups::Backups,
+    backups::{BackupSurroundings, Backups},
     http::{
         bearer::Gate,
         body::Intake,
@@ -99,6 +99,18 @@ fn resources(settings: &Settings) -> Resources {
 }
 
 impl App {
+    /// Makes a backup of the embedded database if it is time.
+    pub async fn back_up_if_due(&self) {
+        self.backups
+            .turn(BackupSurroundings {
+                settings: &self.settings,
+                clock: &self.engine.clock,
+                metrics: &self.metrics,
+                notices: &self.notices,
+            })
+            .await;
+    }
+
     /// Prepares the doors of an installation.
     pub(crate) fn new(
         settings: Settings,

@@ -1,22 +1,16 @@
 //! Backups of the embedded database by time, while the server runs.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
 };
 
 use searchwright_backups::{Backup, BackupError, BackupReason};
-use searchwright_contract::Instant;
-use tokio::{sync::Mutex, time::MissedTickBehavior};
-use tokio_util::sync::CancellationToken;
+use searchwright_contract::{Clock, Instant};
+use tokio::sync::Mutex;
 
-use crate::{Settings, app::App};
+use crate::{Settings, metrics::Metrics, notices::Notices};
 
-/// Interval at which it is looked whether a backup is due.
-const LOOK: Duration = Duration::from_secs(60);
 /// Milliseconds from a backup that failed to the next attempt.
 const RETRY_MILLIS: i64 = 15 * 60_000;
 const HOUR_MILLIS: i64 = 3_600_000;
@@ -28,6 +22,15 @@ pub struct Backups {
     every: Option<i64>,
     state: Mutex<BackupState>,
     stop: Arc<AtomicBool>,
+}
+
+/// What a backup by time needs, and what is told how it went.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BackupSurroundings<'a> {
+    pub(crate) settings: &'a Settings,
+    pub(crate) clock: &'a Clock,
+    pub(crate) metrics: &'a Metrics,
+    pub(crate) notices: &'a Notices,
 }
 
 #[derive(Debug, Default)]
@@ -51,21 +54,21 @@ impl BackupState {
         }
     }
 
-    async fn made(&mut self, app: &App, backup: &Backup, now: Instant) {
+    async fn made(&mut self, around: BackupSurroundings<'_>, backup: &Backup, now: Instant) {
         let at = backup.manifest.created_at;
         if at == now {
             tracing::info!(backup = %backup.path.display(), bytes = backup.manifest.bytes(), "a backup was made");
         }
-        app.metrics.set_last_backup(at);
+        around.metrics.set_last_backup(at);
         (self.last, self.failed_at) = (Some(at), None);
-        warn(app.notices.backup_made().await);
+        warn(around.notices.backup_made().await);
     }
 
-    async fn failed(&mut self, app: &App, why: &str, now: Instant) {
+    async fn failed(&mut self, around: BackupSurroundings<'_>, why: &str, now: Instant) {
         tracing::error!(%why, "the backup failed; it is tried again in 15 minutes");
-        app.metrics.backup_failed();
+        around.metrics.backup_failed();
         self.failed_at = Some(now);
-        warn(app.notices.backup_failed(why).await);
+        warn(around.notices.backup_failed(why).await);
     }
 }
 
@@ -86,15 +89,24 @@ impl Backups {
         }
     }
 
+    pub(crate) const fn are_on(&self) -> bool {
+        self.every.is_some()
+    }
+
+    /// Gives up a backup that is under way.
+    pub(crate) fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
     /// Makes a backup if it is time.
-    pub async fn turn(&self, app: &App) {
+    pub(crate) async fn turn(&self, around: BackupSurroundings<'_>) {
         let Some(every) = self.every else { return };
         let mut state = self.state.lock().await;
-        let now = app.engine.clock.now();
+        let now = around.clock.now();
         if !state.is_due(now, every) {
             return;
         }
-        let order = app.settings.backup_order(BackupReason::Schedule);
+        let order = around.settings.backup_order(BackupReason::Schedule);
         let stop = self.stop.clone();
         let made = tokio::task::spawn_blocking(move || {
             // A time ahead of now is of a clock that was wrong: it counts as near as it is.
@@ -108,38 +120,14 @@ impl Backups {
         })
         .await;
         let why = match made {
-            Ok(Ok(backup)) => return state.made(app, &backup, now).await,
+            Ok(Ok(backup)) => return state.made(around, &backup, now).await,
             // One that an operator makes is as good; it is found at the next look.
             Ok(Err(BackupError::Busy(_))) => return,
             Ok(Err(error)) => error.to_string(),
             Err(error) => format!("the backup ended: {error}"),
         };
         if !self.stop.load(Ordering::Relaxed) {
-            state.failed(app, &why, now).await;
-        }
-    }
-}
-
-/// Makes backups until `stop`; one that is under way then is given up.
-pub(crate) async fn run(app: Arc<App>, stop: CancellationToken) {
-    if app.backups.every.is_none() {
-        return;
-    }
-    let mut tick = tokio::time::interval(LOOK);
-    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    loop {
-        tokio::select! {
-            () = stop.cancelled() => return,
-            _ = tick.tick() => {}
-        }
-        let turn = app.backups.turn(&app);
-        tokio::pin!(turn);
-        tokio::select! {
-            () = &mut turn => {}
-            () = stop.cancelled() => {
-                app.backups.stop.store(true, Ordering::Relaxed);
-                return turn.await;
-            }
+            state.failed(around, &why, now).await;
         }
     }
 }

@@ -15,7 +15,7 @@ async fn start(folder: &Arc<TempDir>, clock: &Clock, set: &[&str]) -> (Bench, Se
     let set = [&["backups.every_hours=24", "backups.keep=2"], set].concat();
     let settings = settings(folder, "", &set);
     let bench = Bench::open(folder.clone(), settings.clone(), clock.clone()).await;
-    bench.server.app.backups.turn(&bench.server.app).await;
+    bench.server.app.back_up_if_due().await;
     (bench, settings)
 }
 
@@ -43,7 +43,7 @@ async fn a_backup_is_made_at_the_start_and_then_each_day() {
     assert!(metrics.contains("searchwright_backup_failures_total 0\n"));
     let app = bench.server.app.clone();
     clock.advance(23 * HOUR);
-    app.backups.turn(&app).await;
+    app.back_up_if_due().await;
     assert_eq!(backups(&place).len(), 1);
     // a restart is no reason for another
     bench.server.stop().await;
@@ -51,10 +51,10 @@ async fn a_backup_is_made_at_the_start_and_then_each_day() {
     assert_eq!(backups(&place).len(), 1);
     clock.advance(HOUR);
     let app = bench.server.app.clone();
-    tokio::join!(app.backups.turn(&app), app.backups.turn(&app));
+    tokio::join!(app.back_up_if_due(), app.back_up_if_due());
     assert_eq!(backups(&place).len(), 2, "two at once are one");
     clock.advance(24 * HOUR);
-    app.backups.turn(&app).await;
+    app.back_up_if_due().await;
     assert_eq!(
         backups(&place),
         ["searchwright-20261122T100000Z", "searchwright-20261123T100000Z"],
@@ -76,14 +76,14 @@ async fn a_backup_that_fails_is_told_once_until_one_is_made() {
         assert!(app.metrics.text().contains(&line), "{line}");
     };
     failures(1);
-    app.backups.turn(&app).await;
+    app.back_up_if_due().await;
     failures(1);
     // The project came after the first attempt, which nobody could be told of.
     clock.advance(HOUR);
-    app.backups.turn(&app).await;
+    app.back_up_if_due().await;
     failures(2);
     clock.advance(HOUR);
-    app.backups.turn(&app).await;
+    app.back_up_if_due().await;
     failures(3);
     let standing = || async {
         let mut tx = app.engine.db.read().await.unwrap();
@@ -101,7 +101,7 @@ async fn a_backup_that_fails_is_told_once_until_one_is_made() {
     );
     std::fs::remove_file(folder.path().join("taken")).unwrap();
     clock.advance(HOUR);
-    app.backups.turn(&app).await;
+    app.back_up_if_due().await;
     assert_eq!(standing().await, [] as [String; 0]);
     assert_eq!(backups(&folder.path().join("taken/backups")).len(), 1);
 }
