@@ -77,7 +77,7 @@ fn a_project_goes_to_another_installation_without_its_secrets() {
         &new,
         &project,
         &[
-            &["keywords", "list", "--query", "desk"],
+            &["keywords", "list", "--q", "desk"],
             &["webhooks", "list"],
             &["keywords", "create", "oak chair"],
         ],
