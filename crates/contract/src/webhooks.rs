@@ -97,6 +97,8 @@ words! {
         FailedTooLong = "failed_too_long",
         /// It answered 410.
         Gone = "gone",
+        /// It came with an imported project, without its secret: give it a new one, then send it a test.
+        Imported = "imported",
     }
 }
 words! {

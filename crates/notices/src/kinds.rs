@@ -42,6 +42,7 @@ kinds! {
     ApprovalWaits "approval_waits" "A post waits for approval" "approval.requested";
     AutopilotPaused "autopilot_paused" "The autopilot paused itself" "autopilot.paused";
     AuditFailed "audit_failed" "An audit failed" "audit.failed";
+    BackupFailed "backup_failed" "A backup of the server failed" "";
 }
 
 /// Set of kinds, stored as their words with spaces between.

@@ -210,6 +210,15 @@ pub fn section(kind: NoticeKind, subject: Uuid, facts: &NoticeFacts, project: &P
             sentence(&facts.detail, MAX_DETAIL).into_iter().collect(),
             page(&format!("/audits/{subject}")),
         ),
+        NoticeKind::BackupFailed => {
+            let mut lines: Vec<String> = sentence(&facts.detail, MAX_DETAIL).into_iter().collect();
+            lines.push(
+                "It is tried again every 15 minutes. On the server, `searchwright doctor` says more."
+                    .to_owned(),
+            );
+            let headline = "A backup of the server failed".to_owned();
+            (headline, lines, page("/settings/notices"))
+        }
     };
     Section {
         headline,

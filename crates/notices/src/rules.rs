@@ -280,6 +280,23 @@ pub fn uncertain(post: PostId, title: &str) -> Cause {
     }
 }
 
+/// Subject of the cause of backups that fail, of which there is one.
+pub const BACKUPS: Uuid = Uuid::from_u128(0x5357_5247_0000_8000_8000_0000_0000_0001);
+
+/// Returns the cause of backups that fail. No event tells of it.
+pub fn backup_failed(why: &str) -> Cause {
+    Cause {
+        kind: NoticeKind::BackupFailed,
+        key: "backup".to_owned(),
+        subject: BACKUPS,
+        facts: NoticeFacts {
+            detail: why.to_owned(),
+            ..NoticeFacts::default()
+        },
+        is_held: false,
+    }
+}
+
 fn found(event: &Event, known: &Known) -> Option<Vec<NoticeStep>> {
     let issue: IssueData = data(event)?;
     let audit = issue.audit_id?;

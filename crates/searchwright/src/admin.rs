@@ -5,7 +5,7 @@ mod integrations;
 mod limits;
 mod oauth_apps;
 mod oauth_clients;
-mod people;
+pub(crate) mod people;
 mod providers;
 mod sealing_key;
 
@@ -26,7 +26,7 @@ use self::{
     providers::ProviderCommand,
     sealing_key::SealingKeyCommand,
 };
-use crate::commands::settings;
+use crate::settings::settings;
 
 const DAY_MILLIS: i64 = 86_400_000;
 
@@ -333,7 +333,7 @@ fn pair(text: &str) -> Result<(String, String), String> {
     Ok((name.to_owned(), value.to_owned()))
 }
 
-async fn open(flags: &Flags) -> Result<open::Installation, CliError> {
+pub(crate) async fn open(flags: &Flags) -> Result<open::Installation, CliError> {
     open::open(&settings(flags)?)
         .await
         .map_err(|e| CliError::new(Exit::Failed, e.to_string()))
@@ -368,7 +368,7 @@ pub(crate) fn refused(problem: impl Into<Problem>) -> CliError {
     }
 }
 
-fn show(json: bool, value: &serde_json::Value, text: &str) -> Result<Exit, CliError> {
+pub(crate) fn show(json: bool, value: &serde_json::Value, text: &str) -> Result<Exit, CliError> {
     let mut out = std::io::stdout().lock();
     if json {
         writeln!(out, "{value}")?

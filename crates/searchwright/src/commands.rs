@@ -16,12 +16,16 @@ use searchwright_cli::{
     verbs,
     watch::WatchEvents,
 };
-use searchwright_server::{Settings, config::Flags, doctor, logs, open, serve};
+use searchwright_server::{Settings, config::Flags, doctor, open, serve};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    admin, help,
+    admin,
+    backup::{self, MakeBackup, RestoreBackup},
+    help,
     run_audit::{self, RunAudit},
+    settings::settings,
+    take_along::{self, ExportProject, ImportProject, MoveInstallation},
     try_it,
 };
 
@@ -78,6 +82,24 @@ pub enum ServerCommand {
         #[command(flatten)]
         flags: Flags,
     },
+    /// Back up the embedded database and the published files, beside a running server or without one.
+    ///
+    /// The backup is a folder with a manifest. It is read again and checked before it gets its name. The sealing key is not in it.
+    Backup(Box<MakeBackup>),
+    /// Put a backup back into a data folder. The server must be stopped.
+    Restore(Box<RestoreBackup>),
+    /// Write a project into a file: everything that a person would miss, without secrets and accounts.
+    ///
+    /// The file is read by `searchwright import`, into the embedded database or PostgreSQL. It is JSON, one value a line, and compressed if
+    /// its name ends with .gz.
+    Export(Box<ExportProject>),
+    /// Read the file of a project.
+    ///
+    /// The project has the same ids. Nothing happens by itself before a person wants it: schedules are off, scheduled posts are drafts,
+    /// connections and webhooks wait for their secrets. An import that was cut short goes on when it is repeated.
+    Import(Box<ImportProject>),
+    /// Copy everything from the embedded database into an empty PostgreSQL database. The server must be stopped.
+    Move(Box<MoveInstallation>),
     /// Show the configuration.
     Config {
         #[command(subcommand)]
@@ -233,6 +255,11 @@ fn assemble(resources: Vec<Command>) -> Command {
         .about(about)
         .subcommands(resources)
         .mut_subcommand("admin", help::without_server_options)
+        .mut_subcommand("backup", help::without_server_options)
+        .mut_subcommand("restore", help::without_server_options)
+        .mut_subcommand("export", help::without_server_options)
+        .mut_subcommand("import", help::without_server_options)
+        .mut_subcommand("move", help::without_server_options)
         .override_help(help::OVERVIEW)
         .subcommand_required(true)
         .arg_required_else_help(true);
@@ -244,13 +271,6 @@ fn assemble(resources: Vec<Command>) -> Command {
 
 fn failed(error: impl std::fmt::Display) -> CliError {
     CliError::new(Exit::Failed, error.to_string())
-}
-
-/// The settings of these flags, with logging begun.
-pub fn settings(flags: &Flags) -> Result<Settings, CliError> {
-    let settings = Settings::load(flags).map_err(|e| CliError::new(Exit::Usage, e.to_string()))?;
-    logs::init(&settings.log);
-    Ok(settings)
 }
 
 /// Runs a command.
@@ -305,6 +325,11 @@ pub async fn run(command: ServerCommand, cli: &Cli) -> Result<Exit, CliError> {
             installation.engine.db.close().await;
             Ok(Exit::Done)
         }
+        ServerCommand::Backup(command) => backup::back_up(*command, cli.json).await,
+        ServerCommand::Restore(command) => backup::restore(*command, cli.json).await,
+        ServerCommand::Export(command) => take_along::export(*command, cli.json).await,
+        ServerCommand::Import(command) => take_along::import(*command, cli.json).await,
+        ServerCommand::Move(command) => take_along::move_to_postgres(*command, cli.json).await,
         ServerCommand::Doctor { flags } => diagnose(&settings(&flags)?, cli.json).await,
         ServerCommand::Config {
             command: ConfigCommand::Print { flags, default },

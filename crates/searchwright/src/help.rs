@@ -40,8 +40,9 @@ Project
   me, project, projects           The credential; its project; all that it can access
   jobs, usage, activity           Asynchronous jobs; usage and limits of this month; log of changes
 Server
-  serve, worker, migrate          Serve the API, MCP, jobs; jobs only; bring the schema up to date
+  serve, worker, migrate, move    Serve the API, MCP, jobs; jobs only; the schema; to PostgreSQL
   doctor, config, admin           Check the installation; settings; projects, keys, people, limits
+  backup, restore, export, import Back up, put a backup back; take a project along in a file
   completions, man, help          Completions of a shell; man pages; help of a command
 
 Options:
@@ -107,6 +108,11 @@ const LOCAL: &[&str] = &[
     "worker",
     "migrate",
     "doctor",
+    "backup",
+    "restore",
+    "export",
+    "import",
+    "move",
     "config",
     "admin",
     "completions",

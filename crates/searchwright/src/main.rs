@@ -1,10 +1,13 @@
 //! The program `searchwright`: server, worker, operator's tools, and every operation as a command.
 
 mod admin;
+mod backup;
 mod commands;
 mod help;
 mod report;
 mod run_audit;
+mod settings;
+mod take_along;
 mod try_it;
 
 use std::process::ExitCode;

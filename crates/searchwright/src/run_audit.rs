@@ -15,8 +15,8 @@ use url::Url;
 
 use crate::{
     admin::refused,
-    commands::settings,
     report::to_text,
+    settings::settings,
     try_it::{failed, private, website},
 };
 
@@ -97,6 +97,8 @@ pub async fn run(mut run: RunAudit, json: bool) -> Result<Exit, CliError> {
     for address in [&mut settings.listen, &mut settings.mcp_listen] {
         *address = ([127, 0, 0, 1], 0).into();
     }
+    // The folder is gone when the audit has ended.
+    settings.backups.every_hours = 0;
     settings.limits.requests_per_minute = UNHURRIED;
     settings.limits.requests_per_minute_and_project = UNHURRIED;
     let server = serve::start(settings).await.map_err(failed)?;

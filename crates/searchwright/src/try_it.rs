@@ -8,7 +8,7 @@ use searchwright_server::{admin::Grant, config::Flags, sample, serve};
 use tokio_util::sync::CancellationToken;
 use url::{Host, Url};
 
-use crate::{commands::settings, report};
+use crate::{report, settings::settings};
 
 const KEY_NAME: &str = "try";
 const KEY_LIFETIME_MILLIS: i64 = 30 * 86_400_000;

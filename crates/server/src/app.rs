@@ -16,6 +16,7 @@ use uuid::Uuid;
 
 use crate::{
     Settings,
+    backups::{BackupSurroundings, Backups},
     http::{
         bearer::Gate,
         body::Intake,
@@ -71,6 +72,8 @@ pub struct App {
     pub strangers: Limiter<std::net::IpAddr>,
     /// Notices to people.
     pub notices: Arc<Notices>,
+    /// Backups by time.
+    pub backups: Backups,
     /// Quotas of addresses that open share links.
     pub readers: Limiter<std::net::IpAddr>,
     /// Counters.
@@ -96,6 +99,18 @@ fn resources(settings: &Settings) -> Resources {
 }
 
 impl App {
+    /// Makes a backup of the embedded database if it is time.
+    pub async fn back_up_if_due(&self) {
+        self.backups
+            .turn(BackupSurroundings {
+                settings: &self.settings,
+                clock: &self.engine.clock,
+                metrics: &self.metrics,
+                notices: &self.notices,
+            })
+            .await;
+    }
+
     /// Prepares the doors of an installation.
     pub(crate) fn new(
         settings: Settings,
@@ -105,6 +120,7 @@ impl App {
     ) -> Self {
         Self {
             gate: Gate::new(engine.clone()),
+            backups: Backups::new(&settings),
             turns: Arc::new(Semaphore::new(settings.limits.concurrent)),
             concurrency: Concurrency::default(),
             followers: Concurrency::default(),

@@ -1,6 +1,7 @@
 //! Configuration: the commented default file, a file of the operator, the environment, flags; merged once,
 //! before anything runs.
 
+mod backups;
 mod flags;
 mod limits;
 
@@ -9,6 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+pub use backups::BackupSettings;
 pub use flags::Flags;
 use ipnet::IpNet;
 pub use limits::Limits;
@@ -65,6 +67,8 @@ pub struct Settings {
     pub worker: Worker,
     /// Politeness.
     pub crawl: Crawl,
+    /// Backups of the embedded database.
+    pub backups: BackupSettings,
     /// Programs that people connect.
     pub oauth: Oauth,
     /// Outgoing mail.
@@ -276,6 +280,9 @@ impl Settings {
                 format!("{:?} is not an address like 127.0.0.1:9100", self.metrics_listen),
             );
         }
+        if self.backups.folder.as_os_str().is_empty() {
+            return fail("backups.folder", "is empty; it names a folder".to_owned());
+        }
         self.site_logins()?;
         crate::logs::level(&self.log.level).map_err(|e| ConfigError(format!("log.level: {e}")))?;
         if !matches!(self.log.format.as_str(), "text" | "json") {
@@ -288,6 +295,7 @@ impl Settings {
             ("crawl.connections", self.crawl.connections),
             ("crawl.connections_to_allowed", self.crawl.connections_to_allowed),
             ("database_connections", self.database_connections),
+            ("backups.keep", self.backups.keep),
         ];
         for (name, value) in self.limits.all().into_iter().chain(counts) {
             if value == 0 {
@@ -406,6 +414,8 @@ mod tests {
                 "limits.minutes_between_audits=10081",
                 "limits.minutes_between_audits",
             ),
+            ("backups.keep=0", "backups.keep"),
+            ("backups.folder=", "backups.folder"),
             ("log.level=loud", "log.level"),
             ("log.format=xml", "log.format"),
             ("database_url=mysql://x", "database_url"),

@@ -59,6 +59,7 @@ pub async fn examine(settings: &Settings) -> Vec<Finding> {
     )];
     findings.push(disk(settings));
     findings.extend(database(settings).await);
+    findings.extend(backups(settings));
     findings.extend(mail(settings).await);
     findings.push(clock());
     // A server that is running is no fault, and the usual reason for an address that is taken.
@@ -155,6 +156,47 @@ async fn database(settings: &Settings) -> Vec<Finding> {
     }
     db.close().await;
     findings
+}
+
+/// Backups by time: whether the last one is as young as it should be.
+fn backups(settings: &Settings) -> Option<Finding> {
+    const CHECK: &str = "backups";
+    let every = i64::from(settings.backups.every_hours);
+    if !settings.database_url.is_empty() {
+        return None;
+    }
+    let folder = settings.backup_folder();
+    let fix = format!(
+        "look at the server's log; `searchwright backup` makes one now. Free space, or set backups.folder to a folder that this user may write (now {})",
+        folder.display()
+    );
+    let newest = match searchwright_backups::newest(&folder) {
+        Ok(newest) => newest,
+        Err(error) => return Some(bad(CHECK, error.to_string(), fix)),
+    };
+    let now = Clock::system().now();
+    Some(match newest {
+        _ if every == 0 => good(CHECK, "off (backups.every_hours is 0)"),
+        // A server that has not run makes the first one when it starts.
+        None if !settings.sqlite_path().exists() || !open::is_owned(settings) => good(
+            CHECK,
+            format!(
+                "none in {} yet; the server makes one when it starts",
+                folder.display()
+            ),
+        ),
+        None => bad(CHECK, format!("there is none in {}", folder.display()), fix),
+        Some(newest) => {
+            let at = newest.manifest.created_at;
+            let detail = format!("the last one is of {at}, {}", newest.path.display());
+            // An interval late and a half: it is being made, or was missed.
+            if now.millis() - at.millis() > every * 3_600_000 * 3 / 2 && open::is_owned(settings) {
+                bad(CHECK, detail, fix)
+            } else {
+                good(CHECK, detail)
+            }
+        }
+    })
 }
 
 /// The SMTP server, if one is set: mail that does not leave is noticed by nobody who waits for it.

@@ -4,6 +4,7 @@
 //! [`searchwright_engine::Engine::invoke`] with an endpoint of the contract table.
 
 pub mod app;
+pub mod backups;
 pub mod config;
 mod dashboard;
 pub mod doctor;

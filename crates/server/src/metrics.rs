@@ -11,6 +11,7 @@ use prometheus_client::{
     metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
     registry::Registry,
 };
+use searchwright_contract::Instant;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Call {
@@ -26,6 +27,8 @@ pub struct Metrics {
     seconds: Histogram,
     ready: Gauge<i64, AtomicI64>,
     connections: Gauge<i64, AtomicI64>,
+    last_backup: Gauge<i64, AtomicI64>,
+    backup_failures: Counter<u64, AtomicU64>,
 }
 
 impl Default for Metrics {
@@ -48,6 +51,14 @@ impl Default for Metrics {
             "Open connections at all doors",
             connections.clone(),
         );
+        let last_backup = Gauge::<i64, AtomicI64>::default();
+        registry.register(
+            "backup_last_success_timestamp_seconds",
+            "Time of the last backup of the embedded database, in seconds since 1970; 0 for none",
+            last_backup.clone(),
+        );
+        let backup_failures = Counter::<u64, AtomicU64>::default();
+        registry.register("backup_failures", "Backups that failed", backup_failures.clone());
         registry.register("ready", "1 while the process may be given work", ready.clone());
         Self {
             registry,
@@ -55,6 +66,8 @@ impl Default for Metrics {
             seconds,
             ready,
             connections,
+            last_backup,
+            backup_failures,
         }
     }
 }
@@ -74,6 +87,16 @@ impl Metrics {
     /// Notes how many connections are open.
     pub fn set_connections(&self, count: usize) {
         self.connections.set(i64::try_from(count).unwrap_or(i64::MAX));
+    }
+
+    /// Notes when the last backup was made.
+    pub fn set_last_backup(&self, at: Instant) {
+        self.last_backup.set(at.millis() / 1000);
+    }
+
+    /// Notes a backup that failed.
+    pub fn backup_failed(&self) {
+        self.backup_failures.inc();
     }
 
     /// Everything, in the text format.

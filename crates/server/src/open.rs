@@ -11,6 +11,7 @@ use std::{
     time::Duration,
 };
 
+use searchwright_backups::{BackupError, BackupReason};
 use searchwright_contract::Clock;
 use searchwright_engine::{Engine, Failure};
 use searchwright_outbound::Outbound;
@@ -37,6 +38,9 @@ pub enum OpenError {
     /// The engine.
     #[error(transparent)]
     Engine(#[from] Failure),
+    /// A backup or a restore.
+    #[error(transparent)]
+    Backup(#[from] BackupError),
     /// A file of the data folder.
     #[error("{0}: {1}")]
     File(String, std::io::Error),
@@ -109,9 +113,17 @@ pub async fn open(settings: &Settings) -> Result<Installation, OpenError> {
 /// As [`open`], with a clock of the caller's.
 pub async fn open_with(settings: &Settings, clock: Clock) -> Result<Installation, OpenError> {
     make_data_dir(&settings.data_dir)?;
+    let is_embedded = settings.database_url.is_empty();
+    if is_embedded && searchwright_backups::is_restoring(&settings.data_dir) {
+        // Whoever owns the folder completes it.
+        drop(own(settings)?);
+    }
     let db = Db::open(&store(settings)).await?;
     if settings.auto_migrate {
-        for number in db.migrate().await? {
+        for number in db
+            .migrate_with(|| back_up_before_migration(settings, &clock))
+            .await?
+        {
             tracing::info!(number, "migrated");
         }
     } else {
@@ -142,6 +154,18 @@ pub async fn open_with(settings: &Settings, clock: Clock) -> Result<Installation
         people,
         keyring,
     })
+}
+
+/// Makes the way back from a migration, which goes forward only.
+fn back_up_before_migration(settings: &Settings, clock: &Clock) -> Result<(), Error> {
+    let order = settings.backup_order(BackupReason::Migration);
+    let made = searchwright_backups::make(&order, clock.now(), &Arc::default()).map_err(|error| {
+        Error::Unavailable(format!(
+            "the schema has to be migrated, and no backup could be made before: {error}"
+        ))
+    })?;
+    tracing::info!(backup = %made.path.display(), "a backup was made before the migration");
+    Ok(())
 }
 
 /// Returns the settings with which places to publish are reached from this server.
@@ -195,7 +219,7 @@ pub fn store(settings: &Settings) -> StoreSettings {
     }
 }
 
-/// Makes sure no other server owns the embedded database.
+/// Makes sure no other server owns the embedded database, and completes a restore that was cut short.
 pub fn own(settings: &Settings) -> Result<Ownership, OpenError> {
     make_data_dir(&settings.data_dir)?;
     let path = lock_path(settings);
@@ -207,7 +231,12 @@ pub fn own(settings: &Settings) -> Result<Ownership, OpenError> {
         .open(&path)
         .map_err(failed)?;
     match file.try_lock() {
-        Ok(()) => Ok(Ownership(file)),
+        Ok(()) => {
+            if searchwright_backups::finish_restore(&settings.data_dir)? {
+                tracing::info!("a restore that was cut short has been completed");
+            }
+            Ok(Ownership(file))
+        }
         Err(TryLockError::WouldBlock) => Err(OpenError::InUse(settings.data_dir.display().to_string())),
         Err(TryLockError::Error(e)) => Err(failed(e)),
     }

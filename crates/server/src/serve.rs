@@ -19,6 +19,7 @@ use searchwright_store::{
     rate_limits, reports, schedules,
     seal::Keyring,
 };
+use tokio::time::MissedTickBehavior;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use url::Url;
 
@@ -151,6 +152,7 @@ pub async fn start_with(mut settings: Settings, clock: Clock) -> Result<Server, 
         open(listener, metrics_router(app.clone()));
     }
     tasks.spawn(upkeep(app.clone(), stop.clone()));
+    tasks.spawn(back_up(app.clone(), stop.clone()));
     if app.settings.worker.jobs > 0 {
         let worker = worker(
             &app.settings,
@@ -293,6 +295,30 @@ fn metrics_router(app: Arc<App>) -> axum::Router {
             )
         }),
     )
+}
+
+/// Makes backups until `stop`; one that is under way then is given up.
+async fn back_up(app: Arc<App>, stop: CancellationToken) {
+    if !app.backups.are_on() {
+        return;
+    }
+    let mut tick = tokio::time::interval(UPKEEP);
+    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            _ = tick.tick() => {}
+        }
+        let turn = app.back_up_if_due();
+        tokio::pin!(turn);
+        tokio::select! {
+            () = &mut turn => {}
+            () = stop.cancelled() => {
+                app.backups.stop();
+                return turn.await;
+            }
+        }
+    }
 }
 
 async fn upkeep(app: Arc<App>, stop: CancellationToken) {

@@ -63,8 +63,14 @@ impl Db {
 
     /// Brings the schema up to date and returns the numbers of the migrations that ran.
     pub async fn migrate(&self) -> Result<Vec<u32>> {
+        self.migrate_with(|| Ok(())).await
+    }
+
+    /// As [`Db::migrate`]. Before an embedded database that has tables is changed, `before` is called, and an error of it leaves the
+    /// schema as it is.
+    pub async fn migrate_with(&self, before: impl FnOnce() -> Result<()> + Send) -> Result<Vec<u32>> {
         match &*self.backend {
-            Backend::Sqlite(db) => db.migrate(),
+            Backend::Sqlite(db) => db.migrate(before),
             Backend::Postgres(db) => db.migrate().await,
         }
     }
@@ -83,6 +89,16 @@ impl Db {
             connection: match &*self.backend {
                 Backend::Sqlite(db) => TxConnection::Sqlite(db.reader()?),
                 Backend::Postgres(db) => TxConnection::Postgres(db.client().await?),
+            },
+        })
+    }
+
+    /// Returns a connection that sees the database as it is now, whatever is written meanwhile. It ends when it is dropped.
+    pub async fn snapshot(&self) -> Result<Tx> {
+        Ok(Tx {
+            connection: match &*self.backend {
+                Backend::Sqlite(db) => TxConnection::Sqlite(db.snapshot()?),
+                Backend::Postgres(db) => TxConnection::Postgres(db.snapshot().await?),
             },
         })
     }

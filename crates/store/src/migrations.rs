@@ -7,8 +7,6 @@
 #[cfg(test)]
 mod tests;
 
-use std::path::Path;
-
 use rusqlite::Connection;
 use sha2::{Digest as _, Sha256};
 
@@ -110,6 +108,24 @@ fn load_applied_sqlite(connection: &Connection) -> Result<Vec<AppliedMigration>>
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
+/// Returns the statements of all migrations on PostgreSQL, in order.
+pub(crate) fn postgres_texts() -> impl Iterator<Item = &'static str> {
+    MIGRATIONS.iter().map(|migration| migration.postgres)
+}
+
+/// Returns the number of the last migration of this program.
+pub(crate) fn newest() -> u32 {
+    MIGRATIONS.last().map_or(0, |migration| migration.number)
+}
+
+/// Returns the number of the last migration of an SQLite database, 0 for none. Refuses a schema that is newer or was altered.
+pub(crate) fn last_applied(connection: &Connection) -> Result<u32> {
+    let applied = load_applied_sqlite(connection)?;
+    find_pending(MIGRATIONS, &applied, |m| m.sqlite)?;
+    let last = applied.iter().map(|row| row.number).max().unwrap_or(0);
+    u32::try_from(last).map_err(Error::defect)
+}
+
 /// Returns [`Error::Schema`] unless the schema of an SQLite database is exactly this program's.
 pub(crate) fn check_sqlite(connection: &Connection) -> Result<()> {
     require_none(&find_pending(
@@ -119,24 +135,29 @@ pub(crate) fn check_sqlite(connection: &Connection) -> Result<()> {
     )?)
 }
 
-/// Runs the pending migrations on the SQLite database at `path` and returns their numbers.
-pub(crate) fn run_sqlite(connection: &mut Connection, path: &Path) -> Result<Vec<u32>> {
-    apply_sqlite(MIGRATIONS, connection, path)
+/// Runs the pending migrations on an SQLite database and returns their numbers; see [`crate::Db::migrate_with`].
+pub(crate) fn run_sqlite(
+    connection: &mut Connection,
+    before: impl FnOnce() -> Result<()>,
+) -> Result<Vec<u32>> {
+    apply_sqlite(MIGRATIONS, connection, before)
 }
 
-/// Runs pending migrations. A database that has data is copied to `….before-<number of the last migration>.sqlite` first:
-/// migrations go forward only, and the copy is the way back.
-fn apply_sqlite(migrations: &[Migration], connection: &mut Connection, path: &Path) -> Result<Vec<u32>> {
+/// Runs pending migrations. `before` is called first if the database has tables: migrations go forward only, and a copy of before is
+/// the way back.
+fn apply_sqlite(
+    migrations: &[Migration],
+    connection: &mut Connection,
+    before: impl FnOnce() -> Result<()>,
+) -> Result<Vec<u32>> {
     let applied = load_applied_sqlite(connection)?;
-    let pending = find_pending(migrations, &applied, |m| m.sqlite)?;
-    let Some(last) = pending.last() else {
+    if find_pending(migrations, &applied, |m| m.sqlite)?.is_empty() {
         return Ok(Vec::new());
-    };
-    if !applied.is_empty() {
-        let copy = path.with_extension(format!("before-{}.sqlite", last.number));
-        if !copy.exists() {
-            connection.execute("VACUUM INTO ?1", [copy.to_string_lossy()])?;
-        }
+    }
+    let tables = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name <> 'schema_migrations'";
+    let tables: i64 = connection.query_row(tables, [], |r| r.get(0))?;
+    if tables > 0 {
+        before()?;
     }
     let tx = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
     tx.execute_batch(TABLE_SQLITE)?;

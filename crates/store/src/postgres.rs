@@ -269,6 +269,20 @@ impl Postgres {
         ))
     }
 
+    /// Returns a connection inside a transaction, which is closed when it is dropped.
+    pub(crate) async fn snapshot(&self) -> Result<Client> {
+        let client = self.client().await?;
+        client
+            .run(
+                client
+                    .get()?
+                    .batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
+            )
+            .await?;
+        client.transaction.store(BEGUN, Ordering::Relaxed);
+        Ok(client)
+    }
+
     async fn object(&self) -> Result<Object> {
         use deadpool_postgres::PoolError;
         self.pool.get().await.map_err(|e| match e {

@@ -135,12 +135,22 @@ impl Keyring {
         self.open_canary(&stored)
     }
 
-    fn open_canary(&self, stored: &[u8]) -> Result<()> {
+    /// Returns an error if these are not the keys of the database that has this canary.
+    pub fn open_canary(&self, stored: &[u8]) -> Result<()> {
         let opened = self.open(CANARY_CONTEXT, stored);
         opened
             .map(|_| ())
             .map_err(|_| Error::Seal("the sealing key is not the one this database was made with"))
     }
+}
+
+/// Returns the canary of a database file.
+pub(crate) fn canary_of(database: &rusqlite::Connection) -> Result<Option<Vec<u8>>> {
+    use rusqlite::OptionalExtension as _;
+    let stored = database.query_row("SELECT value FROM meta WHERE name = ?1", [CANARY], |row| {
+        row.get(0)
+    });
+    Ok(stored.optional()?)
 }
 
 /// Returns whether secrets of the database were sealed with a key already.

@@ -8,7 +8,7 @@ mod announced;
 pub(crate) mod bounded;
 mod checkpoints;
 pub(crate) mod connection;
-mod disk;
+pub(crate) mod disk;
 
 use std::{
     path::{Path, PathBuf},
@@ -52,7 +52,7 @@ const BROKEN: &str = "a commit did not reach the disk for certain; a restart rea
 const CHANGES_PER_LOOK: u64 = 1_000;
 /// Analyses every table that has ten times the rows of its statistics, or a tenth, from a sample.
 const RENEW_STATISTICS: &str = "PRAGMA optimize = 0x10012";
-const APPLICATION_ID: i64 = 0x5357_5247; // "SWRG"
+pub(crate) const APPLICATION_ID: i64 = 0x5357_5247; // "SWRG"
 
 #[derive(Debug)]
 pub(crate) struct Sqlite {
@@ -150,8 +150,14 @@ impl Sqlite {
         self.readers.get(&self.path)
     }
 
-    pub(crate) fn migrate(&self) -> Result<Vec<u32>> {
-        migrations::run_sqlite(&mut connect(&self.path, true)?, &self.path)
+    pub(crate) fn snapshot(&self) -> Result<PooledConnection> {
+        let connection = connect(&self.path, false)?;
+        connection.execute_batch("BEGIN; SELECT count(*) FROM sqlite_schema")?;
+        Ok(PooledConnection::unpooled(connection))
+    }
+
+    pub(crate) fn migrate(&self, before: impl FnOnce() -> Result<()>) -> Result<Vec<u32>> {
+        migrations::run_sqlite(&mut connect(&self.path, true)?, before)
     }
 
     pub(crate) fn check_schema(&self) -> Result<()> {

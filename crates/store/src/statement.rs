@@ -477,14 +477,15 @@ fn bind_sqlite(statement: &mut rusqlite::Statement<'_>, params: &[Param]) -> Res
 
 /// Index of the parameter `$(i + 1)`. To SQLite it is a name, numbered by its first appearance, and so looked up.
 fn parameter_index(statement: &rusqlite::Statement<'_>, i: usize) -> Result<usize> {
-    const NAMES: [&str; 32] = [
+    const NAMES: [&str; 48] = [
         "$1", "$2", "$3", "$4", "$5", "$6", "$7", "$8", "$9", "$10", "$11", "$12", "$13", "$14", "$15",
         "$16", "$17", "$18", "$19", "$20", "$21", "$22", "$23", "$24", "$25", "$26", "$27", "$28", "$29",
-        "$30", "$31", "$32",
+        "$30", "$31", "$32", "$33", "$34", "$35", "$36", "$37", "$38", "$39", "$40", "$41", "$42", "$43",
+        "$44", "$45", "$46", "$47", "$48",
     ];
     let name = NAMES
         .get(i)
-        .ok_or_else(|| Error::Defect("more than 32 parameters".to_owned()))?;
+        .ok_or_else(|| Error::Defect("more than 48 parameters".to_owned()))?;
     statement
         .parameter_index(name)?
         .ok_or_else(|| Error::Defect(format!("the text has no {name}")))

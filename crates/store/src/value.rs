@@ -253,6 +253,19 @@ impl Column for Json {
     }
 }
 
+/// JSON as text: on SQLite as it is stored, so that a copy has the same digits.
+pub(crate) struct JsonText(pub(crate) String);
+
+impl Column for JsonText {
+    fn from_sqlite(value: ValueRef<'_>) -> Result<Self, String> {
+        String::from_sqlite(value).map(Self)
+    }
+
+    fn from_postgres(row: &tokio_postgres::Row, index: usize) -> Result<Self, String> {
+        Json::from_postgres(row, index).map(|json| Self(json.0.to_string()))
+    }
+}
+
 /// Accepts any type and keeps only whether the value is not NULL.
 struct NotNull(bool);
 

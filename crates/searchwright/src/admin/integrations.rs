@@ -7,7 +7,7 @@ use searchwright_cli::{CliError, Exit};
 use searchwright_server::{config::Flags, open};
 
 use super::{pair, project, refused, show};
-use crate::commands::settings;
+use crate::settings::settings;
 
 /// Longest file of secrets that is read.
 const MAX_BYTES: u64 = 64 * 1024;

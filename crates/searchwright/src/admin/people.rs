@@ -151,7 +151,7 @@ pub enum AutonomyCommand {
     },
 }
 
-pub(super) fn workspace(id: &str) -> Result<WorkspaceId, CliError> {
+pub(crate) fn workspace(id: &str) -> Result<WorkspaceId, CliError> {
     id.parse()
         .map_err(|_| CliError::new(Exit::Refused, format!("there is no workspace {id:?}")))
 }
@@ -236,7 +236,7 @@ pub(super) async fn run_user(command: UserCommand, json: bool) -> Result<Exit, C
 
 /// Returns the origin for a link: of the server that runs beside this command, else as configured.
 fn public_url(flags: &Flags) -> Result<String, CliError> {
-    Ok(server_open::public_url(&crate::commands::settings(flags)?))
+    Ok(server_open::public_url(&crate::settings::settings(flags)?))
 }
 
 async fn set_disabled(user: &str, is_disabled: bool, flags: &Flags, json: bool) -> Result<Exit, CliError> {

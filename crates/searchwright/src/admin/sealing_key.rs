@@ -8,7 +8,7 @@ use searchwright_server::{
 };
 
 use super::show;
-use crate::commands::settings;
+use crate::settings::settings;
 
 /// Keys that encrypt stored secrets.
 #[derive(Clone, Debug, Subcommand)]

@@ -62,6 +62,10 @@ impl HookRow {
                 ("error", "Switched off"),
                 "It answered 410: it is gone.".to_owned(),
             ),
+            (WebhookStatus::Disabled, Some(DisabledReason::Imported), _) => (
+                ("warning", "Switched off"),
+                "It came with an imported project. Rotate its secret, then send it a test.".to_owned(),
+            ),
             (WebhookStatus::Disabled, _, _) => (
                 ("error", "Switched off"),
                 "Every attempt of five days failed.".to_owned(),

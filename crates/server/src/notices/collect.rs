@@ -167,7 +167,7 @@ fn missing_as_none<T>(found: Result<T, Error>) -> Result<Option<T>, Error> {
     }
 }
 
-async fn apply(
+pub(super) async fn apply(
     tx: &mut Tx,
     scope: ProjectScope,
     clock: &Clock,

@@ -3,6 +3,7 @@
 //! Any number of processes do it side by side. Events are read by their position, under a lock of the project; what is told is
 //! stored before it is sent; a message is leased, and one that was not recorded as sent is sent again with the same `Message-ID`.
 
+mod backups;
 pub(crate) mod chat_url;
 mod collect;
 mod compose;

@@ -19,7 +19,8 @@ use super::{Installation, OpenError};
 /// A key with its number.
 pub type Numbered = (u8, [u8; 32]);
 
-pub(crate) fn path(folder: &Path) -> PathBuf {
+/// The file of keys of a folder.
+pub fn path(folder: &Path) -> PathBuf {
     folder.join("sealing.key")
 }
 

@@ -29,6 +29,7 @@ const VARIABLE: &str = "SEARCHWRIGHT_TEST_POSTGRES";
 /// Limits that no test meets by accident.
 const WIDE: &[&str] = &[
     "worker.jobs=0",
+    "backups.every_hours=0",
     "limits.requests_per_minute=100000",
     "limits.runs_per_minute=100000",
     "limits.requests_per_minute_and_project=100000",

@@ -24,6 +24,7 @@ mod autopilot;
 mod autopilot_faults;
 mod autopilot_refresh;
 mod autopilot_runs;
+mod backups;
 mod blog;
 mod blog_surroundings;
 mod bodies;

@@ -46,7 +46,7 @@ async fn each_member_decides_for_themselves(database: &str) {
     let vic = signed_in(&bench, "vic@example.com", Role::Viewer).await;
     assert_eq!(
         kinds(&ann.open(&path).await).len(),
-        6,
+        7,
         "who manages is told everything"
     );
     let page = vic.open(&path).await;
@@ -94,7 +94,7 @@ async fn a_link_stops_mail_by_a_form_and_not_by_a_look(database: &str) {
         );
         assert_eq!(page.headers["cache-control"], "no-store");
     }
-    assert_eq!(kinds(&ann.open(&path).await).len(), 6);
+    assert_eq!(kinds(&ann.open(&path).await).len(), 7);
     // A message on its way is stopped as well.
     mail.fails(&[MailFault::Recipient("451 later")]);
     waits(&bench, "Elm").await;

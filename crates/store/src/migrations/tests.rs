@@ -36,14 +36,24 @@ fn check_sqlite(migrations: &[Migration], connection: &Connection) -> Result<()>
     require_none(&find_pending(migrations, &applied, |m| m.sqlite)?)
 }
 
+/// Applies migrations, and returns their numbers and whether a way back was asked for first.
+fn apply(migrations: &[Migration], connection: &mut Connection) -> (Vec<u32>, bool) {
+    let mut asked = false;
+    let ran = apply_sqlite(migrations, connection, || {
+        asked = true;
+        Ok(())
+    });
+    (ran.unwrap(), asked)
+}
+
 #[test]
-fn later_migration_keeps_data_and_a_copy_on_sqlite() {
-    let folder = tempfile::TempDir::new().unwrap();
-    let path = folder.path().join("store.sqlite");
-    let mut connection = Connection::open(&path).unwrap();
-    assert_eq!(apply_sqlite(FIRST, &mut connection, &path).unwrap(), [1]);
-    let files = || std::fs::read_dir(folder.path()).unwrap().count();
-    assert_eq!(files(), 1, "an empty database is not copied");
+fn later_migration_keeps_data_and_begins_with_a_way_back_on_sqlite() {
+    let mut connection = Connection::open_in_memory().unwrap();
+    assert_eq!(
+        apply(FIRST, &mut connection),
+        (vec![1], false),
+        "nothing was there to go back to"
+    );
     connection
         .execute("INSERT INTO notes VALUES ('fern')", [])
         .unwrap();
@@ -53,22 +63,16 @@ fn later_migration_keeps_data_and_a_copy_on_sqlite() {
         matches!(&refused, Err(Error::Schema(why)) if why.contains("0002_lengths has not run")),
         "{refused:?}"
     );
-    assert_eq!(apply_sqlite(BOTH, &mut connection, &path).unwrap(), [2]);
+    let full = apply_sqlite(BOTH, &mut connection, || Err(Error::Full));
+    assert!(matches!(full, Err(Error::Full)));
+    check_sqlite(FIRST, &connection).unwrap();
+    assert_eq!(apply(BOTH, &mut connection), (vec![2], true));
     check_sqlite(BOTH, &connection).unwrap();
-    let length = |c: &Connection| c.query_row("SELECT length FROM notes", [], |r| r.get::<_, i64>(0));
-    assert_eq!(length(&connection).unwrap(), 4);
-    assert_eq!(
-        apply_sqlite(BOTH, &mut connection, &path).unwrap(),
-        [] as [u32; 0]
-    );
-
-    let copy = Connection::open(folder.path().join("store.before-2.sqlite")).unwrap();
-    check_sqlite(FIRST, &copy).unwrap();
-    let text: String = copy
-        .query_row("SELECT text FROM notes", [], |r| r.get(0))
+    let length: i64 = connection
+        .query_row("SELECT length FROM notes", [], |r| r.get(0))
         .unwrap();
-    assert_eq!(text, "fern");
-    assert!(length(&copy).is_err(), "the copy is of before");
+    assert_eq!(length, 4);
+    assert_eq!(apply(BOTH, &mut connection), (Vec::new(), false));
 
     let refused = check_sqlite(FIRST, &connection);
     assert!(
@@ -79,11 +83,9 @@ fn later_migration_keeps_data_and_a_copy_on_sqlite() {
 
 #[test]
 fn failed_migration_changes_nothing_on_sqlite() {
-    let folder = tempfile::TempDir::new().unwrap();
-    let path = folder.path().join("store.sqlite");
-    let mut connection = Connection::open(&path).unwrap();
-    apply_sqlite(FIRST, &mut connection, &path).unwrap();
-    assert!(apply_sqlite(WITH_BROKEN, &mut connection, &path).is_err());
+    let mut connection = Connection::open_in_memory().unwrap();
+    apply(FIRST, &mut connection);
+    assert!(apply_sqlite(WITH_BROKEN, &mut connection, || Ok(())).is_err());
     check_sqlite(FIRST, &connection).unwrap();
     let tables = "SELECT count(*) FROM sqlite_schema WHERE type = 'table'";
     let tables: i64 = connection.query_row(tables, [], |r| r.get(0)).unwrap();

@@ -9,6 +9,13 @@ use searchwright_contract::{
 
 use crate::{Result, Tx, access::ProjectScope, sql};
 
+/// Returns the oldest project of the first workspace that has one.
+pub async fn find_first_project(tx: &mut Tx) -> Result<Option<ProjectScope>> {
+    sql("SELECT id FROM projects ORDER BY workspace_id, id LIMIT 1")
+        .fetch_optional(tx, |c| Ok(ProjectScope::from_row(c.take()?)))
+        .await
+}
+
 /// A connection whose provider no longer accepts the credentials.
 #[derive(Clone, Copy, Debug)]
 pub struct LostIntegration {

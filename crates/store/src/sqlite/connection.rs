@@ -91,7 +91,7 @@ impl Drop for PooledConnection {
 }
 
 /// Opens a connection. `write` opens it for writing, creates the file, and sets the journal mode.
-pub(super) fn connect(path: &Path, write: bool) -> Result<Connection> {
+pub(crate) fn connect(path: &Path, write: bool) -> Result<Connection> {
     let mut flags = OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
     flags |= if write {
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE

@@ -18,6 +18,9 @@ const RESERVE: u64 = 64 << 20;
 /// Bytes that have to be free beside it for writes to begin again.
 const MARGIN: u64 = 16 << 20;
 
+/// Bytes that have to be left free on the disk of a database, so that a server can keep its reserve and go on writing.
+pub const WANTED_FREE: u64 = RESERVE + MARGIN;
+
 /// State of the disk, as the last writes found it.
 #[derive(Debug)]
 pub(super) struct Disk {
@@ -39,7 +42,7 @@ struct State {
 
 impl Disk {
     pub(super) fn new(database: &Path) -> Self {
-        Self::with(database, free)
+        Self::with(database, free_space)
     }
 
     fn with(database: &Path, free: fn(&Path) -> Option<u64>) -> Self {
@@ -69,20 +72,20 @@ impl Disk {
         if state.has_reserve {
             return;
         }
-        if self.has_free(RESERVE + MARGIN) {
+        if self.has_free(WANTED_FREE) {
             self.make(&mut state);
         } else if length == Some(0) {
             state.is_left = true;
             self.is_full.store(true, Ordering::Release);
             tracing::error!(
                 "the disk is still full: writes are refused until {} MiB are free",
-                (RESERVE + MARGIN) >> 20
+                WANTED_FREE >> 20
             );
         } else {
             tracing::warn!(
                 file = %self.reserve.display(),
                 "less than {} MiB are free on the disk of the database: no reserve is kept",
-                (RESERVE + MARGIN) >> 20
+                WANTED_FREE >> 20
             );
         }
     }
@@ -111,7 +114,7 @@ impl Disk {
                     "the disk is full: the reserve of {} MiB is free now for commands of the operator, and the server refuses writes \
                      until {} MiB are free",
                     RESERVE >> 20,
-                    (RESERVE + MARGIN) >> 20
+                    WANTED_FREE >> 20
                 ),
                 Err(error) => {
                     tracing::error!(%error, "the disk is full, and the reserve could not be freed");
@@ -136,7 +139,7 @@ impl Disk {
             return None;
         }
         let mut state = self.state();
-        let wanted = if state.is_left { RESERVE + MARGIN } else { MARGIN };
+        let wanted = if state.is_left { WANTED_FREE } else { MARGIN };
         if !self.has_free(wanted) {
             return Some(format!(
                 "the disk is full: nothing is written until {} MiB are free",
@@ -146,7 +149,7 @@ impl Disk {
         state.is_left = false;
         self.is_full.store(false, Ordering::Release);
         tracing::info!("there is space on the disk again");
-        if state.keeps && self.has_free(RESERVE + MARGIN) {
+        if state.keeps && self.has_free(WANTED_FREE) {
             self.make(&mut state);
             if state.has_reserve {
                 tracing::info!(file = %self.reserve.display(), "the reserve of {} MiB is kept again", RESERVE >> 20);
@@ -162,7 +165,7 @@ impl Disk {
 }
 
 /// Bytes that this user may still write to a disk, where the system tells.
-fn free(folder: &Path) -> Option<u64> {
+pub fn free_space(folder: &Path) -> Option<u64> {
     #[cfg(unix)]
     {
         let found = rustix::fs::statvfs(folder).ok()?;
@@ -192,7 +195,7 @@ fn allocate(path: &Path) -> io::Result<()> {
 }
 
 /// Options for a file that only its owner reads.
-pub(super) fn private() -> OpenOptions {
+pub(crate) fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true).create(true);
     #[cfg(unix)]

@@ -1,0 +1,219 @@
+//! `searchwright export`, `import` and `move`: a project in a file, and everything in another database.
+
+use std::{
+    collections::BTreeMap,
+    fs::File,
+    io::{BufRead as _, BufReader, BufWriter, Write as _},
+    path::{Path, PathBuf},
+};
+
+use clap::Args;
+use flate2::{Compression, bufread::MultiGzDecoder, write::GzEncoder};
+use searchwright_backups::TransferError;
+use searchwright_cli::{CliError, Exit};
+use searchwright_contract::{Clock, Problem};
+use searchwright_server::{config::Flags, open};
+use searchwright_store::{Db, Settings};
+use serde_json::json;
+use uuid::Uuid;
+
+use crate::{
+    admin::{self, people, refused, show},
+    settings::settings,
+};
+
+/// Connections to the database that everything is copied into.
+const CONNECTIONS: usize = 2;
+
+/// A project to be written into a file.
+#[derive(Clone, Debug, Args)]
+pub struct ExportProject {
+    /// Project id.
+    project: String,
+    /// File, which must not exist; compressed if its name ends with .gz.
+    #[arg(long, value_name = "FILE")]
+    to: PathBuf,
+    #[command(flatten)]
+    flags: Flags,
+}
+
+/// The file of a project to be read.
+#[derive(Clone, Debug, Args)]
+pub struct ImportProject {
+    /// File that `searchwright export` has written.
+    file: PathBuf,
+    /// Workspace id; default the first workspace.
+    #[arg(long)]
+    workspace: Option<String>,
+    #[command(flatten)]
+    flags: Flags,
+}
+
+/// An installation to be copied.
+#[derive(Clone, Debug, Args)]
+pub struct MoveInstallation {
+    /// URL of the PostgreSQL database, which must be empty.
+    #[arg(long, value_name = "URL")]
+    to: String,
+    #[command(flatten)]
+    flags: Flags,
+}
+
+fn failed(error: TransferError) -> CliError {
+    let (exit, hint) = match error {
+        TransferError::NoProject(_) => (Exit::Refused, "`searchwright projects list` shows the ids"),
+        TransferError::UnderWay(_) => (
+            Exit::Refused,
+            "wait until it has ended, or cancel it, then repeat the command",
+        ),
+        TransferError::Taken(_) => (Exit::Refused, "import it into another database"),
+        TransferError::NotEmpty => (Exit::Refused, "create a database for it: `createdb searchwright`"),
+        TransferError::Line { .. } => (
+            Exit::Usage,
+            "export the project again, and do not change the file",
+        ),
+        TransferError::CutShort(_) => (
+            Exit::Usage,
+            "copy or export the file again, then repeat the command: it goes on where it was",
+        ),
+        _ => (
+            Exit::Failed,
+            "repeat it; what was cut short goes on or is taken back",
+        ),
+    };
+    CliError::new(exit, error.to_string()).hint(hint)
+}
+
+fn file_failed(path: &Path) -> impl FnOnce(std::io::Error) -> CliError {
+    move |error| CliError::new(Exit::Failed, format!("{}: {error}", path.display()))
+}
+
+fn sum(rows: &BTreeMap<String, u64>) -> u64 {
+    rows.values().sum()
+}
+
+/// Writes a project into a file.
+pub async fn export(command: ExportProject, json: bool) -> Result<Exit, CliError> {
+    let project: Uuid = command
+        .project
+        .parse()
+        .map_err(|_| refused(Problem::not_found("project")))?;
+    let path = command.to;
+    if path.symlink_metadata().is_ok() {
+        return Err(CliError::new(
+            Exit::Usage,
+            format!("--to: {} exists already", path.display()),
+        ));
+    }
+    let installation = admin::open(&command.flags).await?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    // Under its name once it is whole.
+    let mut file = tempfile::Builder::new()
+        .prefix(".export-")
+        .tempfile_in(folder.unwrap_or(Path::new(".")))
+        .map_err(file_failed(&path))?;
+    let (db, program, now) = (
+        &installation.engine.db,
+        env!("CARGO_PKG_VERSION"),
+        Clock::system().now(),
+    );
+    let done = if path.extension().is_some_and(|end| end == "gz") {
+        let mut out = GzEncoder::new(BufWriter::new(&mut file), Compression::default());
+        let done = searchwright_backups::export(db, project, program, now, &mut out).await;
+        let mut rest = out.finish().map_err(file_failed(&path))?;
+        rest.flush().map_err(file_failed(&path))?;
+        done
+    } else {
+        let mut out = BufWriter::new(&mut file);
+        searchwright_backups::export(db, project, program, now, &mut out).await
+    };
+    installation.engine.db.close().await;
+    let done = done.map_err(failed)?;
+    file.as_file().sync_all().map_err(file_failed(&path))?;
+    let kept = file
+        .persist_noclobber(&path)
+        .map_err(|error| file_failed(&path)(error.error))?;
+    let bytes = kept.metadata().map_err(file_failed(&path))?.len();
+    let text = format!(
+        "{}: {} rows, {} KiB. Secrets, keys and accounts are not in it.",
+        path.display(),
+        sum(&done.rows),
+        bytes.div_ceil(1024)
+    );
+    show(
+        json,
+        &json!({ "path": path, "bytes": bytes, "rows": done.rows }),
+        &text,
+    )
+}
+
+/// Reads the file of a project.
+pub async fn import(command: ImportProject, json: bool) -> Result<Exit, CliError> {
+    let workspace = command.workspace.as_deref().map(people::workspace).transpose()?;
+    let path = command.file;
+    let unreadable = |error| CliError::new(Exit::Usage, format!("{}: {error}", path.display()));
+    let mut file = BufReader::with_capacity(1 << 18, File::open(&path).map_err(unreadable)?);
+    let is_compressed = file
+        .fill_buf()
+        .map_err(file_failed(&path))?
+        .starts_with(&[0x1f, 0x8b]);
+    let installation = admin::open(&command.flags).await?;
+    let (db, clock) = (&installation.engine.db, Clock::system());
+    let done = if is_compressed {
+        let mut lines = BufReader::with_capacity(1 << 18, MultiGzDecoder::new(file));
+        searchwright_backups::import(db, &clock, workspace, &mut lines).await
+    } else {
+        searchwright_backups::import(db, &clock, workspace, &mut file).await
+    };
+    installation.engine.db.close().await;
+    let done = done.map_err(failed)?;
+    let text = format!(
+        "project {} ({}) as it was on {}: {} rows. Schedules are off and scheduled posts are drafts. Connect the places to publish and the \
+         accounts with providers again, give webhooks new secrets, make keys, and invite people.",
+        done.id,
+        done.name,
+        done.exported_at,
+        sum(&done.rows)
+    );
+    show(json, &json!(done), &text)
+}
+
+/// Copies everything into PostgreSQL.
+pub async fn move_to_postgres(command: MoveInstallation, json: bool) -> Result<Exit, CliError> {
+    let settings = settings(&command.flags)?;
+    if !settings.database_url.is_empty() {
+        let error = CliError::new(Exit::Usage, "the installation has a PostgreSQL database already");
+        return Err(
+            error.hint("unset DATABASE_URL: the embedded database of --data-dir is copied into that of --to")
+        );
+    }
+    if !settings.sqlite_path().exists() {
+        let text = format!("there is no database in {}", settings.data_dir.display());
+        return Err(CliError::new(Exit::Usage, text).hint("name the data folder with --data-dir"));
+    }
+    let stop_it = |error: open::OpenError| {
+        CliError::new(Exit::Refused, error.to_string())
+            .hint("stop the server: what it wrote meanwhile would be missing")
+    };
+    let _ownership = open::own(&settings).map_err(stop_it)?;
+    let store = |error: searchwright_store::Error| CliError::new(Exit::Failed, format!("--to: {error}"));
+    let installation = admin::open(&command.flags).await?;
+    let target = Db::open(&Settings::Postgres {
+        url: command.to,
+        connections: CONNECTIONS,
+    })
+    .await
+    .map_err(store)?;
+    target.migrate().await.map_err(store)?;
+    let done = searchwright_backups::move_all(&installation.engine.db, &target).await;
+    installation.engine.db.close().await;
+    target.close().await;
+    let done = done.map_err(failed)?;
+    let folder = settings.data_dir.display();
+    let text = format!(
+        "{} rows are in PostgreSQL. Start the server with DATABASE_URL; {folder}/sealing.key and {folder}/published are still used, on every \
+         server. Keep {folder}/searchwright.sqlite until you are sure.",
+        sum(&done.rows)
+    );
+    show(json, &json!(done), &text)
+}
