@@ -73,6 +73,7 @@ mod load;
 mod mail_server;
 mod mcp;
 mod mcp_answers;
+mod mcp_clients;
 mod mcp_consent;
 mod mcp_loops;
 mod mcp_toolsets;
