@@ -283,10 +283,7 @@ impl Tools {
             .await?
             .unwrap_or_default();
         let (title, version) = (quoted(&post["title"]), &post["version"]);
-        let through = match text("provider") {
-            Some(provider) => quoted(&provider.into()),
-            None => "the connected place".to_owned(),
-        };
+        let through = self.place(arguments, caller).await?;
         if endpoint.meta.name == "posts.unpublish" {
             return Ok(format!(
                 "Take {title} of the project {site} offline at {through}?"
@@ -305,6 +302,27 @@ impl Tools {
         Ok(format!(
             "Publish {title} (version {version}) of the project {site} through {through}, {mode}?{force}"
         ))
+    }
+
+    /// Names the place at which a call publishes: the one that it names, else the only one that is ready.
+    async fn place(&self, arguments: &Map<String, Value>, caller: &Caller) -> Result<String, Failure> {
+        let text = |name: &str| arguments.get(name).and_then(Value::as_str);
+        let (named, connection) = (text("provider"), text("connectionId"));
+        let project = text("projectId").and_then(|id| id.parse().ok());
+        let mut places = Vec::new();
+        if let (Credential::Token(token), Some(project)) = (&caller.credential, project) {
+            places = self.app.people.publishing_places(token.user, project).await?;
+        }
+        places.retain(|place| {
+            place.is_ready
+                && named.is_none_or(|named| named == place.provider)
+                && connection.is_none_or(|id| id == place.connection.to_string())
+        });
+        Ok(match (places.as_slice(), named) {
+            ([one], _) => format!("{} ({})", one.provider, quoted(&one.site.as_str().into())),
+            (_, Some(provider)) => quoted(&provider.into()),
+            _ => "the connected place".to_owned(),
+        })
     }
 
     /// Reads for a question what the credential may read; what it may not is left out.
