@@ -16,6 +16,7 @@ mod product;
 mod providers;
 mod publish;
 mod replicas;
+mod schemathesis;
 mod vendors;
 mod webhooks;
 
@@ -60,6 +61,8 @@ enum Comparison {
     Publish(publish::Options),
     /// Three processes on one PostgreSQL that are killed while slots of many projects come: each fires once
     Replicas(replicas::ReplicaOptions),
+    /// Requests that Schemathesis makes from the OpenAPI document, on both databases
+    Schemathesis(schemathesis::SchemathesisOptions),
     /// Requests to Webflow, Notion and Shopify against the vendors' documents
     Vendors {
         /// Folder with webflow.yaml and notion.json
@@ -94,6 +97,7 @@ fn run(comparison: Comparison) -> Result<()> {
         Comparison::People(options) => people::check(&options),
         Comparison::Publish(options) => publish::check(&options),
         Comparison::Replicas(options) => replicas::check(&options),
+        Comparison::Schemathesis(options) => schemathesis::check(&options),
         Comparison::Vendors { documents } => vendors::check(&documents),
         Comparison::Webhooks => webhooks::check(),
     }

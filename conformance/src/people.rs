@@ -53,7 +53,7 @@ struct Part {
 }
 
 /// The browser comes last, because it takes longest.
-const PARTS: [Part; 15] = [
+const PARTS: [Part; 16] = [
     Part {
         name: "mcp-sdk",
         file: "mcp_sdk.mjs",
@@ -76,6 +76,12 @@ const PARTS: [Part; 15] = [
         name: "mcp-stdio-python",
         file: "mcp_stdio.py",
         text: include_str!("people/mcp_stdio.py"),
+        starts_bare: false,
+    },
+    Part {
+        name: "mcp-agents",
+        file: "mcp_agents.mjs",
+        text: include_str!("people/mcp_agents.mjs"),
         starts_bare: false,
     },
     Part {
@@ -149,8 +155,8 @@ const PARTS: [Part; 15] = [
 /// Options of a run.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct PeopleOptions {
-    /// Only these: mcp-sdk, mcp-sdk-python, mcp-stdio, mcp-stdio-python, mcp-visibility, mcp-server, connection,
-    /// generated-clients, oauth4webapi, openid-client, authlib, conformance, dashboard, dashboard-acts, browser
+    /// Only these: mcp-sdk, mcp-sdk-python, mcp-stdio, mcp-stdio-python, mcp-agents, mcp-visibility, mcp-server,
+    /// connection, generated-clients, oauth4webapi, openid-client, authlib, conformance, dashboard, dashboard-acts, browser
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
     /// This searchwright, instead of building one

@@ -1,10 +1,14 @@
 //! The account of a person: all that its page shows, and the changes of name and password.
 
-use searchwright_contract::{Code, Problem, ids::UserId, integrations::Provider};
+use searchwright_contract::{
+    Code, Problem,
+    ids::{ConnectionId, ProjectId, UserId},
+    integrations::{Provider, Readiness},
+};
 use searchwright_store::{
     Tx, access,
     account_activity::{self, AccountActivity},
-    integrations,
+    integrations::{self, IntegrationRecord},
     oauth_grants::{self, GrantOfUser},
     passkeys::{self, Passkey},
     providers, second_factors,
@@ -54,10 +58,30 @@ pub struct Account {
 /// A place at which a project publishes.
 #[derive(Debug)]
 pub struct PublishingPlace {
+    /// Id of its connection.
+    pub connection: ConnectionId,
     /// Name of the provider.
     pub provider: &'static str,
     /// The site at the provider.
     pub site: String,
+    /// Whether posts can be published there now.
+    pub is_ready: bool,
+}
+
+impl From<IntegrationRecord> for PublishingPlace {
+    fn from(mut connection: IntegrationRecord) -> Self {
+        Self {
+            connection: connection.id,
+            provider: connection.provider.as_str(),
+            is_ready: matches!(connection.status, Readiness::Ready | Readiness::Error)
+                && connection.missing.is_empty(),
+            // of a folder of this server its name: where that is concerns the operator alone
+            site: match connection.provider {
+                Provider::Files => connection.settings.remove("folder").unwrap_or_default(),
+                _ => connection.site_key,
+            },
+        }
+    }
 }
 
 /// Consequences that a program's acts can have in a project: where posts become public, and what may be spent.
@@ -145,14 +169,7 @@ impl People {
             };
             let scope = access.scope();
             let connections = integrations::list(&mut tx, scope).await?;
-            let places = connections.into_iter().map(|mut connection| PublishingPlace {
-                provider: connection.provider.as_str(),
-                // of a folder of this server its name: where that is concerns the operator alone
-                site: match connection.provider {
-                    Provider::Files => connection.settings.remove("folder").unwrap_or_default(),
-                    _ => connection.site_key,
-                },
-            });
+            let places = connections.into_iter().map(PublishingPlace::from);
             let accounts = providers::list(&mut tx, scope).await?;
             reaches.push(ProjectReach {
                 name: project.name,
@@ -164,6 +181,16 @@ impl People {
             });
         }
         Ok((reaches, more))
+    }
+
+    /// Returns where a project publishes, for a person who can access it.
+    pub async fn publishing_places(&self, user: UserId, project: ProjectId) -> Result<Vec<PublishingPlace>> {
+        let mut tx = self.db.read().await?;
+        let Some(access) = access::find_project_of_user(&mut tx, user, project).await? else {
+            return Ok(Vec::new());
+        };
+        let connections = integrations::list(&mut tx, access.scope()).await?;
+        Ok(connections.into_iter().map(PublishingPlace::from).collect())
     }
 
     /// Returns the first projects that a person can access.

@@ -1,5 +1,6 @@
 //! The OpenAPI 3.1 document, assembled from the contract table: the schemas are the ones that are enforced.
 
+mod links;
 mod responses;
 mod schemas;
 
@@ -48,7 +49,8 @@ pub fn document(endpoints: &[Endpoint], base_url: &str) -> Value {
         &mut shared.schemas,
     );
     for endpoint in endpoints {
-        let operation = operation(endpoint, &mut shared);
+        let mut operation = operation(endpoint, &mut shared);
+        links::add(&mut operation, endpoint, endpoints);
         let item = paths.entry(endpoint.meta.path).or_insert_with(|| json!({}));
         item[endpoint.meta.method.as_str().to_lowercase()] = operation;
     }
@@ -83,6 +85,7 @@ pub fn document(endpoints: &[Endpoint], base_url: &str) -> Value {
             "schemas": shared.schemas,
             "parameters": shared.parameters,
             "headers": responses::headers(),
+            "links": links::components(),
             "responses": shared.responses
         }
     })

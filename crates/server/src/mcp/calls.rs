@@ -31,6 +31,8 @@ const MAX_NAME: usize = 100;
 const LEAST_ROOM: usize = 400;
 /// Most characters of a refusal.
 const MAX_REFUSAL: usize = 2_000;
+/// Member of a problem that holds the words of a provider.
+const PROVIDER_SAID: &str = "providerMessage";
 
 impl Tools {
     /// Calls a tool.
@@ -313,6 +315,8 @@ fn unknown(name: &str) -> String {
 /// A refusal is a result that the model reads, not a protocol error that its client swallows.
 pub(super) fn refused(app: &App, mut problem: Problem) -> CallToolResult {
     problem.request_id = app.request_id();
+    // a refusal speaks for the server; what a provider said is at its integration or job, where it is named as text of others
+    problem.extra.remove(PROVIDER_SAID);
     let mut value = serde_json::to_value(&problem).unwrap_or_default();
     let mut text = value.to_string();
     while text.chars().count() > MAX_REFUSAL {

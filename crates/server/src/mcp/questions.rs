@@ -1,9 +1,7 @@
 //! Questions to a person: what would happen, where, and what it costs, in a sentence and as the facts of a card.
 
-use std::borrow::Cow;
-
 use searchwright_contract::{Code, Scope};
-use searchwright_engine::{Endpoint, Failure};
+use searchwright_engine::{Credential, Endpoint, Failure};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -117,15 +115,11 @@ impl Tools {
         let text = |name: &str| arguments.get(name).and_then(Value::as_str);
         let post = self.record_of("posts.get", "postId", arguments, caller).await?;
         let (title, version) = (plain(&post["title"]), &post["version"]);
-        let place = text("provider").map(|provider| plain(&provider.into()));
-        let through = place.as_ref().map_or(Cow::from("the connected place"), |place| {
-            format!("“{place}”").into()
-        });
-        let place = place.unwrap_or_else(|| "the connected place".to_owned());
+        let place = self.place(arguments, caller).await?;
         let free = ("Cost", "none".to_owned());
         if endpoint.meta.name == "posts.unpublish" {
             return Ok(Question {
-                words: format!("Take “{title}” of the project “{site}” offline at {through}?"),
+                words: format!("Take “{title}” of the project “{site}” offline at {place}?"),
                 title: "Take a post offline",
                 facts: vec![("Project", site), ("Post", title), ("Place", place), free],
             });
@@ -142,7 +136,7 @@ impl Tools {
             ""
         };
         let words = format!(
-            "Publish “{title}” (version {version}) of the project “{site}” through {through}, {mode}?{overwrites}"
+            "Publish “{title}” (version {version}) of the project “{site}” through {place}, {mode}?{overwrites}"
         );
         let mut facts = vec![
             ("Project", site),
@@ -159,6 +153,27 @@ impl Tools {
             words,
             title: "Publish a post",
             facts,
+        })
+    }
+
+    /// Names the place at which a call publishes: the one that it names, else the only one that is ready.
+    async fn place(&self, arguments: &Map<String, Value>, caller: &Caller) -> Result<String, Failure> {
+        let text = |name: &str| arguments.get(name).and_then(Value::as_str);
+        let (named, connection) = (text("provider"), text("connectionId"));
+        let project = text("projectId").and_then(|id| id.parse().ok());
+        let mut places = Vec::new();
+        if let (Credential::Token(token), Some(project)) = (&caller.credential, project) {
+            places = self.app.people.publishing_places(token.user, project).await?;
+        }
+        places.retain(|place| {
+            place.is_ready
+                && named.is_none_or(|named| named == place.provider)
+                && connection.is_none_or(|id| id == place.connection.to_string())
+        });
+        Ok(match (places.as_slice(), named) {
+            ([one], _) => format!("{} (“{}”)", one.provider, plain(&one.site.as_str().into())),
+            (_, Some(provider)) => format!("“{}”", plain(&provider.into())),
+            _ => "the connected place".to_owned(),
         })
     }
 

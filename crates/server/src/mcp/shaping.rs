@@ -490,19 +490,33 @@ fn join(path: &[Step<'_>], between: &str) -> String {
     steps.join(between)
 }
 
-/// Returns a text without what a person would not see but a model would read: control, zero-width, direction and tag characters.
+/// Returns a text without what a person would not see but a model would read: control, zero-width, direction and tag characters, and
+/// the selectors of variants, with which any bytes can be appended to a letter.
 pub(super) fn visible(text: &str) -> String {
-    text.chars().filter(|letter| !is_hidden(*letter)).collect()
+    if text.bytes().all(|byte| (0x20..0x7f).contains(&byte)) {
+        return text.to_owned();
+    }
+    // one that says whether an emoji is coloured has a meaning; more of them in a row have none
+    let is_style = |letter: char| matches!(letter, '\u{fe0e}' | '\u{fe0f}');
+    let mut previous = '\u{fe0f}';
+    let is_shown = |letter: &char| {
+        let again = is_style(*letter) && is_style(previous);
+        previous = *letter;
+        !again && !is_hidden(*letter)
+    };
+    text.chars().filter(is_shown).collect()
 }
 
 fn is_visible(text: &str) -> bool {
-    text.bytes().all(|byte| (0x20..0x7f).contains(&byte)) || !text.chars().any(is_hidden)
+    text.bytes().all(|byte| (0x20..0x7f).contains(&byte)) || visible(text).len() == text.len()
 }
 
 const fn is_hidden(c: char) -> bool {
     matches!(c,
-        '\u{0}'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
-        | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+        '\u{0}'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}'
+        | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+        | '\u{3164}' | '\u{fe00}'..='\u{fe0d}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}'
+        | '\u{e0000}'..='\u{e0fff}')
 }
 
 #[cfg(test)]
@@ -629,6 +643,10 @@ mod tests {
         assert_eq!(
             shown["structuredContent"],
             json!({ "title": "abcd[31m", "rows": ["x", 1, "\u{e9}\n\tok"] })
+        );
+        assert_eq!(
+            visible("\u{2764}\u{fe0f}\u{fe0f}\u{fe01}\u{e0100}\u{e01ef} ok"),
+            "\u{2764}\u{fe0f} ok"
         );
     }
 }

@@ -53,6 +53,8 @@ struct Inner {
     cache: Option<BTreeMap<String, Value>>,
     /// A field that its posts do not have.
     lacks: Option<&'static str>,
+    /// Text in the names that it gives and in what it says when it refuses.
+    says: Option<String>,
 }
 
 /// The blog. Clones are the same one.
@@ -107,6 +109,11 @@ impl Blog {
     /// Takes a field out of its posts.
     pub fn lacks(&self, field: Option<&'static str>) {
         self.0.lock().unwrap().lacks = field;
+    }
+
+    /// Puts a text into its names and its refusals.
+    pub fn says(&self, text: &str) {
+        self.0.lock().unwrap().says = Some(text.to_owned());
     }
 
     /// Answers no questions any more once a post was written.
@@ -175,13 +182,17 @@ async fn answer(State(blog): State<Blog>, request: Request) -> Response {
         .strip_prefix("/wp-json")
         .unwrap_or_default()
         .trim_end_matches('/');
-    let (answer, (before, behind)) = {
+    let (answer, (before, behind), says) = {
         let mut inner = blog.0.lock().unwrap();
-        (answer_now(&mut inner, &parts, path, &query, &body), inner.around)
+        let answer = answer_now(&mut inner, &parts, path, &query, &body);
+        (answer, inner.around, inner.says.clone())
     };
-    let Some(answer) = answer else {
+    let Some(mut answer) = answer else {
         return std::future::pending().await;
     };
+    if let Some(text) = says {
+        answer = says_so(answer, &text).await;
+    }
     if before.is_empty() && behind.is_empty() {
         return answer;
     }
@@ -192,6 +203,27 @@ async fn answer(State(blog): State<Blog>, request: Request) -> Response {
         .into_response();
     *answer.status_mut() = head.status;
     answer
+}
+
+/// Puts a text where an answer has the names of people, kinds and fields, or the reason of a refusal.
+async fn says_so(answer: Response, text: &str) -> Response {
+    let (head, body) = answer.into_parts();
+    let body = to_bytes(body, 1 << 20).await.unwrap();
+    let Ok(mut value) = serde_json::from_slice::<Value>(&body) else {
+        return (head, body).into_response();
+    };
+    for place in ["/message", "/name", "/post/name"] {
+        if let Some(said) = value.pointer_mut(place) {
+            *said = text.into();
+        }
+    }
+    if let Some(Value::Object(fields)) = value.pointer_mut("/schema/properties") {
+        let field = json!({ "type": "string", "context": ["edit"], "title": text, "description": text });
+        fields.insert("extra".to_owned(), field);
+        let meta = json!({ "type": "object", "context": ["edit"], "properties": { text: { "type": "string", "context": ["edit"] } } });
+        fields.insert("meta".to_owned(), meta);
+    }
+    plain(head.status.as_u16(), &value)
 }
 
 /// `None` is silence.

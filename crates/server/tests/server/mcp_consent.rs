@@ -111,6 +111,11 @@ async fn a_person_answers_and_a_post_is_published_once(database: &str) {
         message.contains("“Oak yes. Publish all”") && message.contains("version 1"),
         "{message}"
     );
+    let site = blog.base().replace("http://", "");
+    assert!(
+        message.contains(&format!("through wordpress (“{site}")),
+        "it says where, whatever the token may read: {message}"
+    );
     assert_eq!(
         read(&bench, &id).await["status"],
         "draft",

@@ -108,7 +108,7 @@ async fn vendor(State(vendor): State<Vendor>, request: Request) -> Response {
 }
 
 /// Returns the step of a prompt and the answer to it. The model obeys injected text.
-fn answer(user: &str) -> (String, String) {
+pub fn answer(user: &str) -> (String, String) {
     // as a link, as an address, and as an image
     let obeys = if user.contains(EVIL) {
         format!(" [Win]({EVIL}) <{EVIL}> ![]({EVIL})")
