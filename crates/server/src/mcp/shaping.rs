@@ -269,14 +269,14 @@ struct TableForm<'a> {
 /// A list as columns, borrowed from its records: a page has thousands of values.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Table<'a> {
+struct ColumnTable<'a> {
     columns: Vec<&'a str>,
     rows: Vec<Vec<&'a Value>>,
     next_cursor: &'a Value,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     null_columns: Vec<&'a str>,
-    #[serde(skip_serializing_if = "Shared::is_empty")]
-    same: Shared<'a>,
+    #[serde(skip_serializing_if = "SameValues::is_empty")]
+    same: SameValues<'a>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     untrusted: Vec<&'a str>,
     #[serde(skip_serializing_if = "Value::is_null")]
@@ -285,15 +285,15 @@ struct Table<'a> {
 
 /// Values that all rows have, by the names of their columns.
 #[derive(Default)]
-struct Shared<'a>(Vec<(&'a str, &'a Value)>);
+struct SameValues<'a>(Vec<(&'a str, &'a Value)>);
 
-impl Shared<'_> {
+impl SameValues<'_> {
     fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
-impl Serialize for Shared<'_> {
+impl Serialize for SameValues<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().copied())
     }
@@ -302,7 +302,7 @@ impl Serialize for Shared<'_> {
 impl TableForm<'_> {
     fn table(self, records: &[Cow<'_, Value>], next_cursor: &Value, cutter: Cutter) -> Shaped {
         let mut rows: Vec<Vec<&Value>> = records.iter().map(|record| self.columns.values(record)).collect();
-        let (mut columns, mut null_columns, mut same) = (Vec::new(), Vec::new(), Shared::default());
+        let (mut columns, mut null_columns, mut same) = (Vec::new(), Vec::new(), SameValues::default());
         let mut shown = Vec::new();
         for (place, column) in self.columns.iter().enumerate() {
             let name = column.name.as_str();
@@ -338,7 +338,7 @@ impl TableForm<'_> {
             None if cutter.lists.is_empty() => Value::Null,
             None => cutter.lists.into(),
         };
-        let table = Table {
+        let table = ColumnTable {
             columns,
             rows,
             next_cursor,
@@ -403,7 +403,7 @@ impl Cutter {
         }
     }
 
-    fn cut<'a>(&mut self, value: &'a Value, base: Option<&str>, path: &mut Vec<Step<'a>>) -> Value {
+    fn cut<'a>(&mut self, value: &'a Value, base: Option<&str>, path: &mut Vec<PathStep<'a>>) -> Value {
         match value {
             Value::String(text) => self.cut_text(text, base, path).into(),
             Value::Array(items) => {
@@ -416,7 +416,7 @@ impl Cutter {
                 let kept = items.iter().take(self.items).enumerate();
                 let mut cut = Vec::new();
                 for (at, item) in kept {
-                    path.push(Step::Item(at));
+                    path.push(PathStep::Item(at));
                     cut.push(self.cut(item, base, path));
                     path.pop();
                 }
@@ -425,7 +425,7 @@ impl Cutter {
             Value::Object(members) => {
                 let mut cut = Map::new();
                 for (name, member) in members {
-                    path.push(Step::Member(name));
+                    path.push(PathStep::Member(name));
                     cut.insert(visible(name), self.cut(member, base, path));
                     path.pop();
                 }
@@ -435,7 +435,7 @@ impl Cutter {
         }
     }
 
-    fn cut_text(&mut self, text: &str, base: Option<&str>, path: &[Step<'_>]) -> String {
+    fn cut_text(&mut self, text: &str, base: Option<&str>, path: &[PathStep<'_>]) -> String {
         // a text has at least as many bytes as characters
         let end = if text.len() > self.text {
             text.char_indices().nth(self.text)
@@ -471,12 +471,12 @@ impl Cutter {
 
 /// A step on the way to a value within a record.
 #[derive(Clone, Copy, Debug)]
-enum Step<'a> {
+enum PathStep<'a> {
     Member(&'a str),
     Item(usize),
 }
 
-impl fmt::Display for Step<'_> {
+impl fmt::Display for PathStep<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Member(name) => f.write_str(name),
@@ -485,8 +485,8 @@ impl fmt::Display for Step<'_> {
     }
 }
 
-fn join(path: &[Step<'_>], between: &str) -> String {
-    let steps: Vec<String> = path.iter().map(Step::to_string).collect();
+fn join(path: &[PathStep<'_>], between: &str) -> String {
+    let steps: Vec<String> = path.iter().map(PathStep::to_string).collect();
     steps.join(between)
 }
 
