@@ -14,6 +14,7 @@ pub mod pipeline;
 pub mod resumed;
 pub mod sorted_spill;
 pub mod stored_batch;
+pub mod url_order;
 pub mod validators;
 
 pub use changes::merged;

@@ -14,7 +14,6 @@ mod persist;
 pub(super) mod proofs;
 mod reconcile;
 mod title_index;
-mod urls;
 
 use std::{
     collections::{HashMap, HashSet},

@@ -6,6 +6,7 @@ use searchwright_contract::{Instant, ids::PageId, pages::Page};
 use searchwright_crawls::{
     ids::{PageIds, page_id},
     sorted_spill::{SortedSpill, send_portions},
+    url_order::UrlOrder,
 };
 use searchwright_site::{
     fetch::FetchError,
@@ -18,7 +19,6 @@ use searchwright_store::pages::PageRow;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::urls::Urls;
 use crate::jobs::JobError;
 
 /// Parts in which pages are kept, by the first byte of their ids. With a million pages, a part has about 8,000.
@@ -153,8 +153,8 @@ impl PageRows {
         ids: &PageIds,
         limit: usize,
         send: &mut dyn FnMut(Vec<PageRow>) -> bool,
-    ) -> Result<Urls, JobError> {
-        let mut urls = Urls::default();
+    ) -> Result<UrlOrder, JobError> {
+        let mut urls = UrlOrder::default();
         let parts = self.drafts.into_sorted(|draft| ids.get(draft.id));
         let parts = parts.map(|drafts| {
             let mut drafts = drafts?;

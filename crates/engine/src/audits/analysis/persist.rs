@@ -7,6 +7,7 @@ use searchwright_crawls::{
     ids::PageIds,
     page_links::{self, Batches},
     pipeline::{pack_ahead, write_ahead},
+    url_order::UrlOrder,
 };
 use searchwright_site::graph::SiteGraph;
 use searchwright_store::{
@@ -20,7 +21,6 @@ use super::{
     finding_spill::{FindingSpill, stored_findings},
     page_rows::PageRows,
     title_index::TitleIndex,
-    urls::Urls,
 };
 use crate::jobs::{JobContext, JobError};
 
@@ -38,7 +38,7 @@ pub(super) async fn write_rows(
     index: Arc<SiteGraph>,
     ids: Arc<PageIds>,
     rows: PageRows,
-) -> Result<Urls, JobError> {
+) -> Result<UrlOrder, JobError> {
     let urls = write_ahead(
         move |send| rows.send(&index, &ids, PAGES, send),
         |rows| {
@@ -55,7 +55,7 @@ pub(super) async fn write_urls(
     job: &JobContext,
     index: Arc<SiteGraph>,
     ids: Arc<PageIds>,
-    urls: Urls,
+    urls: UrlOrder,
 ) -> Result<(), JobError> {
     write_ahead(
         move |send| {

@@ -2,20 +2,21 @@
 
 use hashbrown::HashMap;
 use searchwright_contract::ids::PageId;
-use searchwright_crawls::ids::PageIds;
 use searchwright_site::{graph::SiteGraph, page::UrlId};
+
+use crate::ids::PageIds;
 
 /// Pages of the site with their URLs.
 #[derive(Debug, Default)]
-pub(super) struct Urls {
+pub struct UrlOrder {
     pages: Vec<UrlId>,
     /// URLs that differ from their keys; the index has the keys.
     spelled: HashMap<UrlId, Box<str>>,
 }
 
-impl Urls {
+impl UrlOrder {
     /// Adds a page, with its URL if that differs from its key.
-    pub(super) fn add(&mut self, page: UrlId, url: Option<&str>) {
+    pub fn add(&mut self, page: UrlId, url: Option<&str>) {
         self.pages.push(page);
         if let Some(url) = url {
             self.spelled.insert(page, url.into());
@@ -28,14 +29,15 @@ impl Urls {
     }
 
     /// Sorts the pages by URL.
-    pub(super) fn into_sorted(mut self, index: &SiteGraph) -> Self {
+    #[must_use]
+    pub fn into_sorted(mut self, index: &SiteGraph) -> Self {
         let mut pages = std::mem::take(&mut self.pages);
         pages.sort_unstable_by_key(|page| (self.url(index, *page), *page));
         Self { pages, ..self }
     }
 
     /// Yields the pages in portions of at most `rows`, to be written one after the other.
-    pub(super) fn portions(
+    pub fn portions(
         &self,
         rows: usize,
         index: &SiteGraph,
