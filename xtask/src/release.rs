@@ -54,7 +54,7 @@ pub fn run(options: &ReleaseOptions) -> Result<()> {
     if out.exists() {
         fs::remove_dir_all(&out)?;
     }
-    let work = out.join("work");
+    let work = out.join("staging");
     fs::create_dir_all(&work)?;
     let program = work.join("searchwright");
     strip(&built, &program)?;

@@ -24,7 +24,7 @@ use crate::{
 const NOTE: &str = "restore-under-way.json";
 /// Beginning of the names of folders in which a restore is prepared.
 const STAGED: &str = ".restore-";
-/// What belongs to the old state, in the order in which it is set aside: the log after the database is a log of nothing.
+/// Files and folders of the old state, in the order in which they are set aside: the log after the database is a log of nothing.
 const OLD: [&str; 4] = [
     "searchwright.sqlite-shm",
     DATABASE,

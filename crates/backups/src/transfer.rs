@@ -36,7 +36,7 @@ pub enum TransferError {
     /// There is no such project.
     #[error("there is no project {0}")]
     NoProject(uuid::Uuid),
-    /// What is under way would be missing.
+    /// Work is under way, whose results would be missing.
     #[error("work of this project is under way, and would be half in the file: {0}")]
     UnderWay(String),
     /// The file is not what an export writes.

@@ -24,7 +24,7 @@ pub struct Backups {
     stop: Arc<AtomicBool>,
 }
 
-/// What a backup by time needs, and what is told how it went.
+/// Parts that a backup by time needs, and that are told how it went.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BackupSurroundings<'a> {
     pub(crate) settings: &'a Settings,

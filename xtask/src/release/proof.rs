@@ -42,7 +42,7 @@ impl System {
             quiet("mmdebstrap", make.arg(SUITE).arg(&part))?;
             fs::rename(part, &kept)?;
         }
-        let root = folder().join("work").join(name);
+        let root = folder().join("staging").join(name);
         if root.exists() {
             fs::remove_dir_all(&root)?;
         }

@@ -43,7 +43,7 @@ pub struct ImportOutcome {
     pub resumed_after: u64,
 }
 
-/// How far an import has come.
+/// Progress of an import.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct ImportMark {
     exported_at: Instant,

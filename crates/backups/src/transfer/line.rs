@@ -95,7 +95,7 @@ impl Serialize for Values<'_> {
     }
 }
 
-/// What a line after the first says.
+/// Content of a line after the first.
 pub(super) enum Parsed {
     Row(&'static Table, RowValues),
     End(End),

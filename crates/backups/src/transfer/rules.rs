@@ -1,11 +1,11 @@
-//! What becomes of each table when a project is taken along or an installation moves. A test holds it against the schema.
+//! Treatment of each table when a project is taken along or an installation moves. A test holds it against the schema.
 
 use searchwright_store::{
     Param,
     transfer::{RowValues, Table},
 };
 
-/// What becomes of the rows of a table in the file of a project.
+/// Treatment of the rows of a table in the file of a project.
 pub(super) enum ProjectRule {
     /// They are in it.
     Kept,

@@ -48,7 +48,7 @@ impl Shop {
         caller.run(&[command, &["--json"]].concat()).json()
     }
 
-    /// What people would look for after a restore.
+    /// Records that people would look for after a restore.
     fn state(&self) -> Vec<Value> {
         let mut lists = self.calls(&[&["keywords", "list"], &["webhooks", "list"]]);
         lists.push(json!(

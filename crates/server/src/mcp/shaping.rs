@@ -262,7 +262,7 @@ struct TableForm<'a> {
     /// Whether the columns were asked for.
     is_chosen: bool,
     untrusted: Untrusted,
-    /// What was left out of it.
+    /// Note on what was left out of it.
     note: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What known clients send, request by request: those that shake hands, those that discover, and those that try the one and then the
+//! Requests of known clients, one by one: those that shake hands, those that discover, and those that try the one and then the
 //! other. Sequences and headers are those that their servers have logged.
 
 use http::Method;

@@ -44,7 +44,7 @@ struct Agent<'a> {
     warned: BTreeSet<String>,
     /// Calls that it was told to make.
     told: BTreeSet<(String, String)>,
-    /// What should not have been.
+    /// Effects that should not have been.
     faults: Vec<String>,
 }
 
