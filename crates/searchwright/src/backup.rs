@@ -102,7 +102,7 @@ pub async fn back_up(command: MakeBackup, json: bool) -> Result<Exit, CliError> 
             .await?;
     let (path, manifest) = (made.path.display(), &made.manifest);
     let text = format!(
-        "{path}: {}, {} files, read again and whole\nThe sealing key is not in it. Keep {} apart from it: without that key the secrets in the database do not open.",
+        "{path}: {}, {} file(s), read again and whole\nThe sealing key is not in it. Keep {} apart from it: without that key the secrets in the database do not open.",
         size(manifest.bytes()),
         manifest.parts.len(),
         key.display(),

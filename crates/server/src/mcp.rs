@@ -479,7 +479,7 @@ impl ServerHandler for Tools {
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         let caller = Caller::from_context(&context)?;
-        let updated = self.update_task_of(&request.task_id, &caller).await;
+        let updated = self.check_task(&request.task_id, &caller).await;
         updated.map_err(tasks::refusal)
     }
 
@@ -489,7 +489,7 @@ impl ServerHandler for Tools {
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         let caller = Caller::from_context(&context)?;
-        let canceled = self.cancel_task_of(&request.task_id, &caller).await;
+        let canceled = self.cancel_job_of_task(&request.task_id, &caller).await;
         canceled.map_err(tasks::refusal)
     }
 

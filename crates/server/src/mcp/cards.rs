@@ -26,14 +26,14 @@ pub(super) fn are_shown(capabilities: &ClientCapabilities) -> bool {
 }
 
 /// Returns the metadata of a tool whose answers the card goes with.
-pub(super) fn of_tool() -> MetaObject {
+pub(super) fn tool_meta() -> MetaObject {
     meta(json!({ "resourceUri": ADDRESS }))
 }
 
 /// Returns the card as it is listed.
 pub(super) fn listed() -> Resource {
     Resource::new(ADDRESS, "approval")
-        .with_title("What waits for a person")
+        .with_title("Waiting for approval")
         .with_description(
             "Shows what would be published or paid for, and opens the dashboard, where a person decides",
         )

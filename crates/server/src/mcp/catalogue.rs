@@ -244,7 +244,7 @@ impl Listed {
                 return Cow::Borrowed(tool);
             }
             let mut tool = tool.clone();
-            tool.meta = Some(cards::of_tool());
+            tool.meta = Some(cards::tool_meta());
             Cow::Owned(tool)
         };
         let tools: Vec<Cow<'_, Tool>> = listed.map(written).collect();

@@ -50,7 +50,7 @@ impl Tools {
     /// Reads a task, with its result if it has ended.
     pub(super) async fn read_task(&self, id: &str, caller: &Caller) -> Result<DetailedTask, Failure> {
         let _places = self.enter(false, caller).await?;
-        let read = self.of_job(READ, id, caller).await?;
+        let read = self.call_on_job(READ, id, caller).await?;
         let job = Job::deserialize(&read).map_err(|_| missing())?;
         let payload = match job.status {
             JobStatus::Queued | JobStatus::Running => TaskPayload::Working,
@@ -73,22 +73,22 @@ impl Tools {
 
     /// Checks that a task is there. A task asks for nothing while it is carried out: what a person has to agree to is asked before it
     /// begins.
-    pub(super) async fn update_task_of(&self, id: &str, caller: &Caller) -> Result<(), Failure> {
+    pub(super) async fn check_task(&self, id: &str, caller: &Caller) -> Result<(), Failure> {
         let _places = self.enter(false, caller).await?;
-        self.of_job(READ, id, caller).await.map(drop)
+        self.call_on_job(READ, id, caller).await.map(drop)
     }
 
     /// Cancels a task; one that has ended stays as it is.
-    pub(super) async fn cancel_task_of(&self, id: &str, caller: &Caller) -> Result<(), Failure> {
+    pub(super) async fn cancel_job_of_task(&self, id: &str, caller: &Caller) -> Result<(), Failure> {
         let _places = self.enter(false, caller).await?;
-        match self.of_job(CANCEL, id, caller).await {
+        match self.call_on_job(CANCEL, id, caller).await {
             Err(failure) if failure.0.code == Code::InvalidState => Ok(()),
             done => done.map(drop),
         }
     }
 
     /// Carries out an operation on the job that is a task.
-    async fn of_job(&self, operation: &str, id: &str, caller: &Caller) -> Result<Value, Failure> {
+    async fn call_on_job(&self, operation: &str, id: &str, caller: &Caller) -> Result<Value, Failure> {
         let endpoint = self.operation(operation).ok_or_else(missing)?;
         let project = match &caller.credential {
             Credential::Key(key) => key.project.project.id,
