@@ -9,10 +9,12 @@ mod audit;
 mod autopilot;
 mod browser;
 mod chromium;
+mod fleet;
 mod git;
 mod peer;
 mod people;
 mod product;
+mod prove;
 mod providers;
 mod publish;
 mod replicas;
@@ -57,6 +59,8 @@ enum Comparison {
     Git,
     /// OAuth clients, the MCP conformance suite and a browser, from sign-in to the end of access
     People(people::PeopleOptions),
+    /// Claims about durability: kills, full disks, crashes of the database and steps of the clock, with their histories and a verdict
+    Prove(prove::ProveOptions),
     /// Posts published to content management systems, also through a bad network and kills
     Publish(publish::Options),
     /// Three processes on one PostgreSQL that are killed while slots of many projects come: each fires once
@@ -95,6 +99,7 @@ fn run(comparison: Comparison) -> Result<()> {
         Comparison::Browser => browser::check(),
         Comparison::Git => git::check(),
         Comparison::People(options) => people::check(&options),
+        Comparison::Prove(options) => prove::check(&options),
         Comparison::Publish(options) => publish::check(&options),
         Comparison::Replicas(options) => replicas::check(&options),
         Comparison::Schemathesis(options) => schemathesis::check(&options),

@@ -3,10 +3,8 @@
 
 use std::{
     collections::BTreeSet,
-    fs::{self, File},
-    io::Write,
+    fs,
     path::PathBuf,
-    process::{Command, Stdio},
     thread,
     time::{Duration, Instant},
 };
@@ -15,24 +13,17 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use searchwright_contract::Clock;
 use serde_json::{Value, json};
-use xtask::{
-    postgres::{Binaries, Postgres},
-    process::{Running, free_port, program},
-    random::Random,
-};
+use xtask::random::Random;
 
 use crate::{
     autopilot::model::TopicModel,
-    product,
+    fleet::{Fleet, FleetOptions, Storage, Surroundings},
     publish::{
         cms::{list, scalar, text},
-        http::HttpClient,
-        installation::{empty_folder, peer_folder},
+        installation::peer_folder,
     },
 };
 
-/// Time until a process answers after its start.
-const START_TIMEOUT: Duration = Duration::from_secs(60);
 /// Time from the last slot until everything has an end.
 const END_TIMEOUT: Duration = Duration::from_secs(600);
 /// Time from the last setting to the first slot, which is a whole minute: enough to begin before it.
@@ -56,22 +47,13 @@ pub struct ReplicaOptions {
     program: Option<PathBuf>,
 }
 
-struct ReplicaProcess {
-    ports: (u16, u16),
-    running: Option<Running>,
-}
-
 struct ReplicaProject {
     id: String,
     key: String,
 }
 
 struct ReplicaFleet {
-    binary: PathBuf,
-    data: PathBuf,
-    database: Postgres,
-    allowed: [String; 2],
-    processes: Vec<ReplicaProcess>,
+    fleet: Fleet,
     projects: Vec<ReplicaProject>,
     kills: usize,
 }
@@ -121,104 +103,48 @@ pub(crate) fn check(options: &ReplicaOptions) -> Result<()> {
 
 impl ReplicaFleet {
     fn start(options: &ReplicaOptions, model: &str) -> Result<Self> {
-        let binary = match &options.program {
-            Some(binary) => binary.clone(),
-            None => product::build()?,
-        };
-        let mut fleet = Self {
-            binary: std::path::absolute(binary)?,
-            data: empty_folder(peer_folder("product")?.join("replicas"))?,
-            database: Postgres::start(Binaries::find_or_install()?)?,
-            allowed: [format!("provider={model}"), format!("crawl={model}")],
-            processes: Vec::new(),
+        let limits = ["requests_per_minute", "requests_per_minute_and_project"];
+        let fleet = Fleet::start(FleetOptions {
+            program: options.program.as_deref(),
+            data: peer_folder("product")?.join("replicas"),
+            storage: Storage::Postgres,
+            processes: 3,
+            allowed: vec![format!("provider={model}"), format!("crawl={model}")],
+            settings: limits.map(|limit| format!("limits.{limit}=100000")).to_vec(),
+        })?;
+        Ok(Self {
+            fleet,
             projects: Vec::new(),
             kills: 0,
-        };
-        for number in 0..3 {
-            fleet.processes.push(ReplicaProcess {
-                ports: (free_port()?, free_port()?),
-                running: None,
-            });
-            fleet.begin(number)?;
-        }
-        Ok(fleet)
-    }
-
-    fn begin(&mut self, number: usize) -> Result<()> {
-        let ports = self.processes[number].ports;
-        let mut command = program(&self.binary, None);
-        command.arg("serve").arg("--data-dir").arg(&self.data);
-        command.args(["--listen", &format!("127.0.0.1:{}", ports.0)]);
-        command.args(["--mcp-listen", &format!("127.0.0.1:{}", ports.1)]);
-        for allowed in &self.allowed {
-            command.args(["--allow-outbound", allowed]);
-        }
-        command.args(["--set", "limits.requests_per_minute=100000"]);
-        command.args(["--set", "limits.requests_per_minute_and_project=100000"]);
-        command.env("DATABASE_URL", self.database.url());
-        let log = self.data.join(format!("server-{number}.log"));
-        let log = File::options().create(true).append(true).open(log)?;
-        command.stdout(Stdio::null()).stderr(log);
-        let mut running = Running::start("searchwright serve", &mut command)?;
-        let site = HttpClient::new(format!("http://127.0.0.1:{}", ports.0));
-        running.wait_until(START_TIMEOUT, || {
-            let answer = site.request("GET", "/readyz", None);
-            answer.is_ok_and(|answer| answer.status() == 200)
-        })?;
-        self.processes[number].running = Some(running);
-        Ok(())
+        })
     }
 
     /// Kills a process where it stands and starts it again.
     fn kill(&mut self, number: usize) -> Result<()> {
-        let running = self.processes[number].running.take();
-        running.context("it does not run")?.kill()?;
+        self.fleet.kill(number)?;
         self.kills += 1;
-        self.begin(number)
-    }
-
-    /// Runs a command of the operator, with this on its standard input.
-    fn operate(&self, arguments: &[&str], input: &str) -> Result<Value> {
-        let mut command = Command::new(&self.binary);
-        command.arg("admin").args(arguments).arg("--json");
-        command.env("SEARCHWRIGHT_DATA_DIR", &self.data);
-        command.env("DATABASE_URL", self.database.url());
-        command.env("SEARCHWRIGHT_ALLOW_OUTBOUND", self.allowed.join(","));
-        command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        let mut child = command.spawn()?;
-        if let Some(mut stdin) = child.stdin.take() {
-            stdin.write_all(input.as_bytes())?;
-        }
-        let output = child.wait_with_output()?;
-        ensure!(
-            output.status.success(),
-            "{}: {}",
-            arguments.join(" "),
-            String::from_utf8_lossy(&output.stderr).trim()
-        );
-        Ok(serde_json::from_slice(&output.stdout)?)
+        self.fleet.begin(number, &Surroundings::default())
     }
 
     /// Adds a project with a model, a folder to publish to, and keywords.
     fn add_project(&mut self, model: &str) -> Result<()> {
         let (website, base) = (format!("http://{model}"), format!("http://{model}"));
-        let made = self.operate(
+        let made = self.fleet.operate(
             &["project", "create", "--name", "Desks", "--domain", &website],
             "",
         )?;
         let id = text(&made, "/id")?;
-        let made = self.operate(&["key", "create", "--project", &id, "--name", "peers"], "")?;
+        let made = self
+            .fleet
+            .operate(&["key", "create", "--project", &id, "--name", "peers"], "")?;
         let key = text(&made, "/key")?;
         let mut account = vec!["provider", "set", "--project", &id, "--provider", "openai"];
         account.extend(["--secret-file", "-", "--base-url", &base, "--model", "m-1"]);
         account.extend(["--setting", "inputPrice=1", "--setting", "outputPrice=2"]);
-        self.operate(&account, "a-key")?;
+        self.fleet.operate(&account, "a-key")?;
         let mut files = vec!["integration", "connect", "--project", &id, "--provider", "files"];
         files.extend(["--setting", "folder=blog"]);
-        self.operate(&files, "")?;
+        self.fleet.operate(&files, "")?;
         let project = ReplicaProject { id, key };
         let mapping = json!({ "fieldMap": { "title": "title", "content": "content" } });
         self.call(&project, "POST", "/integrations/files/mapping", Some(&mapping))?;
@@ -254,8 +180,10 @@ impl ReplicaFleet {
         path: &str,
         body: Option<&Value>,
     ) -> Result<Value> {
-        let site = HttpClient::new(format!("http://127.0.0.1:{}", self.processes[0].ports.0));
-        let site = site.with("Authorization", format!("Bearer {}", project.key));
+        let site = self
+            .fleet
+            .site()
+            .with("Authorization", format!("Bearer {}", project.key));
         site.json(method, &format!("/v1/projects/{}{path}", project.id), body)
     }
 
@@ -297,7 +225,7 @@ impl ReplicaFleet {
                 "{kind}: {told:#?}"
             );
         }
-        let folder = self.data.join("published").join(&project.id).join("blog");
+        let folder = self.fleet.data().join("published").join(&project.id).join("blog");
         let mut files = Vec::new();
         for entry in fs::read_dir(&folder)? {
             let name = entry?.file_name().to_string_lossy().into_owned();

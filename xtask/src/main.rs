@@ -57,6 +57,13 @@ enum Task {
     /// A private PostgreSQL to look into
     #[command(subcommand)]
     Postgres(PostgresTask),
+    /// Show that what the README says about durability holds: faults, histories and a verdict; `prove --help` lists the rest
+    #[command(disable_help_flag = true)]
+    Prove {
+        /// Options of the conformance program
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Make what people install: a static program as archive and Debian package, installer, checksums, signature
     Release(release::ReleaseOptions),
     /// Write the names of schema.org anew that checks of markup know
@@ -120,6 +127,10 @@ fn run(task: Task) -> Result<()> {
             Ok(())
         }
         Task::Postgres(PostgresTask::Stop) => postgres::stop_kept(),
+        Task::Prove { arguments } => {
+            let prove = ["prove".to_owned()].into_iter().chain(arguments);
+            peers::run(&prove.collect::<Vec<_>>())
+        }
         Task::Release(options) => release::run(&options),
         Task::SchemaOrg {
             declarations,

@@ -10,7 +10,9 @@ use std::{
     os::unix::fs::{PermissionsExt, chown},
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    time::Duration,
+    sync::{Mutex, MutexGuard, PoisonError},
+    thread,
+    time::{Duration, Instant},
 };
 
 use anyhow::{Context, Result, bail};
@@ -26,6 +28,9 @@ const MIN_VERSION: u32 = 15;
 /// User that owns the cluster when we are root, because the server refuses to run as root.
 const SERVER_USER: &str = "postgres";
 
+/// Longest time that an immediate shutdown takes.
+const CRASH_LIMIT: Duration = Duration::from_secs(30);
+
 /// Folder of PostgreSQL's programs.
 #[derive(Debug)]
 pub struct Binaries(PathBuf);
@@ -33,7 +38,7 @@ pub struct Binaries(PathBuf);
 /// A running server; dropping it stops it and removes its folder.
 #[derive(Debug)]
 pub struct Postgres {
-    server: Running,
+    server: Mutex<Running>,
     cluster: Cluster,
 }
 
@@ -41,18 +46,36 @@ impl Postgres {
     /// Makes a cluster and waits until it answers.
     pub fn start(binaries: Binaries) -> Result<Self> {
         let cluster = Cluster::create(binaries, &format!("postgres-{}", std::process::id()))?;
-        let log = File::create(cluster.folder.join("log"))?;
-        let mut command = program(cluster.program("postgres"), user());
-        command.arg("-D").arg(cluster.data()).args(cluster.settings());
-        command.current_dir("/").stdout(log.try_clone()?).stderr(log);
-        let mut server = Running::start("postgres", &mut command)?;
-        let ready = server.wait_until(Duration::from_secs(60), || cluster.answers());
-        if let Err(error) = ready {
-            let said = fs::read_to_string(cluster.folder.join("log")).unwrap_or_default();
-            cluster.remove();
-            return Err(error.context(said));
+        match cluster.run() {
+            Ok(server) => Ok(Self {
+                server: Mutex::new(server),
+                cluster,
+            }),
+            Err(error) => {
+                let said = fs::read_to_string(cluster.folder.join("log")).unwrap_or_default();
+                cluster.remove();
+                Err(error.context(said))
+            }
         }
-        Ok(Self { server, cluster })
+    }
+
+    /// Ends every connection at once, without a checkpoint (SIGQUIT, the immediate shutdown), and starts again: it recovers from its log.
+    pub fn crash(&self) -> Result<()> {
+        let mut server = self.server();
+        server.signal("QUIT");
+        let begun = Instant::now();
+        while server.check().is_ok() {
+            if begun.elapsed() > CRASH_LIMIT {
+                bail!("postgres does not end");
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+        *server = self.cluster.run()?;
+        Ok(())
+    }
+
+    fn server(&self) -> MutexGuard<'_, Running> {
+        self.server.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// `postgres://…` of the superuser and the database `postgres`.
@@ -62,13 +85,13 @@ impl Postgres {
 
     /// Process id of the postmaster.
     pub fn id(&self) -> u32 {
-        self.server.id()
+        self.server().id()
     }
 }
 
 impl Drop for Postgres {
     fn drop(&mut self) {
-        self.server.stop();
+        self.server().stop();
         self.cluster.remove();
     }
 }
@@ -188,6 +211,20 @@ impl Cluster {
         .iter()
         .flat_map(|setting| ["-c".to_owned(), (*setting).to_owned()])
         .collect()
+    }
+
+    /// Starts the server and waits until it answers.
+    fn run(&self) -> Result<Running> {
+        let log = File::options()
+            .create(true)
+            .append(true)
+            .open(self.folder.join("log"))?;
+        let mut command = program(self.program("postgres"), user());
+        command.arg("-D").arg(self.data()).args(self.settings());
+        command.current_dir("/").stdout(log.try_clone()?).stderr(log);
+        let mut server = Running::start("postgres", &mut command)?;
+        server.wait_until(Duration::from_secs(60), || self.answers())?;
+        Ok(server)
     }
 
     fn answers(&self) -> bool {

@@ -50,15 +50,22 @@ const VERBS: [&str; 20] = [
 pub(crate) struct TopicModel {
     pub(crate) address: String,
     asked: Arc<Mutex<BTreeMap<String, usize>>>,
+    watcher: Arc<dyn Fn() + Send + Sync>,
 }
 
 impl TopicModel {
     /// Begins to serve until this program ends.
     pub(crate) fn start() -> Result<Self> {
+        Self::start_watched(Arc::new(|| {}))
+    }
+
+    /// The same, and calls this for every request that it charges, before it answers.
+    pub(crate) fn start_watched(watcher: Arc<dyn Fn() + Send + Sync>) -> Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let model = Self {
             address: listener.local_addr()?.to_string(),
             asked: Arc::default(),
+            watcher,
         };
         let own = model.clone();
         thread::spawn(move || {
@@ -92,6 +99,7 @@ impl TopicModel {
             return Ok(());
         }
         let prompt = text(&request.json(), "/messages/1/content")?;
+        (self.watcher)();
         let said = self.say(&prompt)?;
         let chunk = |value: Value| format!("data: {value}\n\n");
         let events = chunk(json!({ "choices": [{ "delta": { "content": said } }] }))

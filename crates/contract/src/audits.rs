@@ -327,6 +327,7 @@ impl Answer for AuditStarted {
         Head {
             location: Some(format!("jobs/{}", self.job.id)),
             retry_after: Some(5),
+            is_under_way: self.already_running,
             ..Head::default()
         }
     }

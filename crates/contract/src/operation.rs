@@ -247,6 +247,8 @@ pub struct Head {
     pub next_cursor: Option<String>,
     /// Whether nothing was done: see [`Answer::DRY_RUN`].
     pub is_dry_run: bool,
+    /// Whether what was asked for was under way already, so that this call changed nothing.
+    pub is_under_way: bool,
 }
 
 /// An answer. Its members are chosen for callers: never a database row.

@@ -196,6 +196,7 @@ impl Answer for RecheckStarted {
         Head {
             location: Some(format!("jobs/{}", self.job.id)),
             retry_after: Some(5),
+            is_under_way: self.already_running,
             ..Head::default()
         }
     }

@@ -122,6 +122,7 @@ impl Answer for RunStarted {
         Head {
             location: self.job.as_ref().map(|job| format!("jobs/{}", job.id)),
             is_dry_run: self.run.is_none(),
+            is_under_way: self.already_running,
             ..Head::default()
         }
     }

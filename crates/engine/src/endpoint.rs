@@ -343,8 +343,8 @@ where
         autonomy::consume(call, tx, project, O::META.scope).await?;
     }
     let answer = Engine::handle(call, tx, operation).await?;
-    // A dry run changes nothing.
-    if let Some(project) = call.project.as_ref().filter(|_| !answer.head().is_dry_run) {
+    let changes = !answer.head().is_dry_run && !answer.head().is_under_way;
+    if let Some(project) = call.project.as_ref().filter(|_| changes) {
         let made = || Some(answer.head().location?.rsplit('/').next()?.to_owned());
         let entry = activities::NewActivity {
             id: call.engine.clock.id(),

@@ -110,16 +110,18 @@ fn read_job(c: &mut Cells<'_>) -> Result<Job> {
     Ok(job)
 }
 
-/// Queues a job in the transaction of the change that needs it. [`Error::Overloaded`] beyond [`MAX_QUEUED`].
+/// Queues a job in the transaction of the change that needs it. [`Error::Overloaded`] beyond [`MAX_QUEUED`] that are due; those
+/// that wait for a time of their own, such as the next look at a published page, keep no other work out.
 pub async fn enqueue(tx: &mut Tx, scope: ProjectScope, new: NewJob, now: Instant) -> Result<Job> {
     let queued = indexed!(
         tx,
         "SELECT count(*) FROM jobs",
         "jobs_queued",
-        "WHERE project_id = $1 AND status = 'queued'"
+        "WHERE project_id = $1 AND status = 'queued' AND run_after <= $2"
     );
     let queued: i64 = sql(queued)
         .bind(scope.project())
+        .bind(now)
         .fetch_one(tx, |c| c.take())
         .await?;
     if queued >= MAX_QUEUED {

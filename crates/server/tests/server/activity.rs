@@ -47,6 +47,8 @@ async fn every_change_is_an_entry() {
     assert_eq!(bench.call("DELETE", &path).send().await.status, 204);
     let started = bench.post("P/audits", json!({})).await.json();
     let job = started["job"]["id"].as_str().unwrap();
+    let again = bench.post("P/audits", json!({})).await.json();
+    assert_eq!(again["alreadyRunning"], true, "the second call changed nothing");
     let expected = [
         ("audits.start", job),
         ("keywords.delete", &id),

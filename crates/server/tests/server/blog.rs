@@ -47,6 +47,8 @@ struct Inner {
     public: Option<String>,
     /// Once a post was written, nothing is read.
     is_silent: bool,
+    /// Number of requests that stay without any answer, once that began.
+    unanswered: Option<usize>,
     /// Texts that stand before and behind each of its answers.
     around: (&'static str, &'static str),
     /// Answers of a cache before it, by their addresses, if there is one.
@@ -119,6 +121,18 @@ impl Blog {
     /// Answers no questions any more once a post was written.
     pub fn is_silent(&self, silent: bool) {
         self.0.lock().unwrap().is_silent = silent;
+    }
+
+    /// Leaves every request without an answer from now on, or answers again.
+    pub fn hangs(&self, hangs: bool) {
+        self.0.lock().unwrap().unanswered = hangs.then_some(0);
+    }
+
+    /// Waits until so many requests have come that stay without an answer.
+    pub async fn until_unanswered(&self, count: usize) {
+        while self.0.lock().unwrap().unanswered.unwrap() < count {
+            tokio::task::yield_now().await;
+        }
     }
 
     /// Puts texts before and behind each of its answers.
@@ -234,6 +248,10 @@ fn answer_now(
     query: &BTreeMap<String, String>,
     body: &Value,
 ) -> Option<Response> {
+    if let Some(count) = &mut inner.unanswered {
+        *count += 1;
+        return None;
+    }
     if inner.is_silent && inner.writes > 0 {
         return Some(refusal(503, "busy"));
     }

@@ -4,7 +4,14 @@
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Bench};
+use crate::{
+    blog::Blog,
+    harness::{Answer, Bench},
+    publishing::connect_blog,
+    wire::Wire,
+};
+
+on_both!(a_client_that_hangs_up_within_a_call_gives_its_place_back,);
 
 const BOTH: &str = "application/json, text/event-stream";
 const NEWEST: &str = "2026-07-28";
@@ -344,4 +351,39 @@ async fn what_is_taken_back_or_too_deep_does_nothing() {
         assert!(matches!(noted.status, 202 | 400), "{noted:?}");
     }
     assert!(bench.keywords().await.is_empty());
+}
+
+/// A call that asks a CMS which never answers: each client hangs up, and the only place of the key is free for the next one.
+async fn a_client_that_hangs_up_within_a_call_gives_its_place_back(database: &str) {
+    let (blog, address) = Blog::start().await;
+    let allowed = format!("allow_outbound=[\"publish={address}\"]");
+    let bench = Bench::on(database, &["limits.concurrent_per_credential=1", &allowed]).await;
+    connect_blog(&bench, &address).await;
+    blog.hangs(true);
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+        "name": "tools_read", "arguments": { "name": "integrations_fields", "arguments": { "provider": "wordpress" } },
+    } });
+    let (body, key) = (call.to_string(), &bench.key);
+    let mcp = bench.server.addresses.mcp;
+    for count in 1..=3 {
+        let mut client = Wire::open(mcp).await;
+        let head = format!(
+            "POST /mcp HTTP/1.1\r\nhost: {mcp}\r\nauthorization: Bearer {key}\r\naccept: {BOTH}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        assert!(client.send(head.as_bytes()).await);
+        blog.until_unanswered(count).await;
+        drop(client);
+        loop {
+            let next = bench.get("P/keywords").await;
+            if next.status == 200 {
+                break;
+            }
+            assert!(matches!(next.status, 429 | 503), "{next:?}");
+        }
+    }
+    blog.hangs(false);
+    let client = Client::new(&bench, BOTH);
+    let told = client.post(&[], &body).await.json();
+    assert_eq!(told["result"]["isError"], false, "{told}");
 }
