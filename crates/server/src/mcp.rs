@@ -503,13 +503,15 @@ impl ServerHandler for Tools {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         // W3C Trace Context of the client, by which its call is found in the logs of both
-        match context.meta.get_traceparent().and_then(traceparent) {
-            Some(trace) => {
-                let span = tracing::info_span!("tool", traceparent = trace);
-                let call = self.call(request, &context);
-                tracing::Instrument::instrument(call, span).await
-            }
-            None => self.call(request, &context).await,
+        let span = match context.meta.get_traceparent().and_then(traceparent) {
+            Some(trace) => tracing::info_span!("tool", traceparent = trace),
+            None => tracing::Span::none(),
+        };
+        let call = tracing::Instrument::instrument(self.call(request, &context), span);
+        tokio::select! {
+            done = call => done,
+            // nobody reads the answer any more, and the next call needs the places of this one
+            () = context.ct.cancelled() => Err(ErrorData::internal_error("the client has hung up", None)),
         }
     }
 }
