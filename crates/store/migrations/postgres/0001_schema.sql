@@ -404,7 +404,7 @@ CREATE INDEX jobs_due ON jobs (lane, run_after, id) WHERE status = 'queued';
 CREATE INDEX jobs_leased ON jobs (lease_until) WHERE status = 'running';
 -- Counts per project, for the limits on queued and running jobs. With their kinds, so that the table is not read for those.
 CREATE INDEX jobs_running ON jobs (project_id, lane, kind) WHERE status = 'running';
-CREATE INDEX jobs_queued ON jobs (project_id, id, kind) WHERE status = 'queued';
+CREATE INDEX jobs_queued ON jobs (project_id, id, kind, run_after) WHERE status = 'queued';
 
 ------------------------------------------------------------------------------------------------------
 -- Usage and money; amounts are millionths of a US dollar
