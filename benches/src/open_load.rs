@@ -26,8 +26,8 @@ use xtask::random::Random;
 /// Connections at most to each address, and addresses of loopback that they come from: a server bounds those of one.
 const CONNECTIONS: usize = 512;
 const ADDRESSES: usize = 16;
-/// Connections of a load that waits for its answers.
-const CLOSED_CONNECTIONS: usize = 64;
+/// Clients of a load that waits for its answers, each with a connection to both listeners.
+const CLOSED_CLIENTS: usize = 32;
 /// Interval at which what is due is sent.
 const TICK: Duration = Duration::from_millis(1);
 /// Time within which an answer has to come.
@@ -118,7 +118,7 @@ pub fn open<R: Requests>(requests: R, first: u64, rate: f64, time: Duration) -> 
 pub fn closed<R: Requests>(requests: R, first: u64, time: Duration) -> Result<Vec<Sample>> {
     let shared = Shared::new(requests);
     let ends = Instant::now() + time;
-    run(&shared, CLOSED_CONNECTIONS, move |shared, connection| {
+    run(&shared, CLOSED_CLIENTS, move |shared, connection| {
         Box::pin(repeat(shared, connection, first, ends))
     })
 }
@@ -205,7 +205,7 @@ async fn repeat<R: Requests>(shared: Arc<Shared<R>>, number: usize, first: u64, 
             number: sent,
         };
         send(&shared, &mut line, arrival).await;
-        sent += CLOSED_CONNECTIONS as u64;
+        sent += CLOSED_CLIENTS as u64;
     }
 }
 

@@ -51,7 +51,7 @@ type Sampled = [f64; 7];
 /// Name, unit, and the increase in the whole time that is no growth, whatever a tenth of the figure is; none is asked of the last.
 const HELD: [(&str, &str, Option<f64>); 7] = [
     ("resident memory", "MB", Some(10.0)),
-    ("open files", "", Some(10.0)),
+    ("open files without sockets", "", Some(10.0)),
     ("threads", "", Some(4.0)),
     ("write-ahead log", "MB", Some(8.0)),
     ("age of the oldest due job", "s", Some(2.0)),
@@ -169,7 +169,12 @@ fn sample(folder: &Path, server: u32) -> Result<Sampled> {
         bytes as f64 / 1e6
     };
     let threads = fs::read_dir(format!("/proc/{server}/task"))?.count();
-    let files = fs::read_dir(format!("/proc/{server}/fd"))?.count();
+    // those of clients come and go with their number
+    let files = fs::read_dir(format!("/proc/{server}/fd"))?
+        .flatten()
+        .filter_map(|entry| fs::read_link(entry.path()).ok())
+        .filter(|target| !target.to_string_lossy().starts_with("socket:"))
+        .count();
     let database = folder.join("data/searchwright.sqlite");
     let database = Connection::open_with_flags(database, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     let oldest = |text: &str| -> Result<f64> {
