@@ -43,7 +43,7 @@ pub trait Requests: Send + Sync + 'static {
 
 /// Kind of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Outcome {
+pub enum AnswerKind {
     /// It was carried out.
     Done,
     /// It was refused as overload, with a time to come again.
@@ -62,7 +62,7 @@ pub struct Sample {
     /// Class of the request.
     pub class: usize,
     /// Kind of its answer.
-    pub outcome: Outcome,
+    pub outcome: AnswerKind,
     /// Milliseconds from the moment at which it was due until the whole answer was there.
     pub millis: f64,
 }
@@ -76,7 +76,7 @@ struct Arrival {
 }
 
 /// Everything that the connections of a load share.
-struct Shared<R> {
+struct LoadState<R> {
     requests: R,
     waiting: Mutex<VecDeque<Arrival>>,
     due: Semaphore,
@@ -84,7 +84,7 @@ struct Shared<R> {
     samples: Mutex<Vec<Sample>>,
 }
 
-impl<R> Shared<R> {
+impl<R> LoadState<R> {
     fn new(requests: R) -> Arc<Self> {
         Arc::new(Self {
             requests,
@@ -102,7 +102,7 @@ fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 
 /// Sends at a rate for some time; what is due and not yet sent at its end is given up.
 pub fn open<R: Requests>(requests: R, first: u64, rate: f64, time: Duration) -> Result<Vec<Sample>> {
-    let shared = Shared::new(requests);
+    let shared = LoadState::new(requests);
     let arrivals = shared.clone();
     let clock = thread::spawn(move || make_due(&arrivals, first, rate, time));
     let samples = run(&shared, CONNECTIONS, |shared, address| {
@@ -116,7 +116,7 @@ pub fn open<R: Requests>(requests: R, first: u64, rate: f64, time: Duration) -> 
 
 /// Sends on each of some connections as soon as the answer before has come.
 pub fn closed<R: Requests>(requests: R, first: u64, time: Duration) -> Result<Vec<Sample>> {
-    let shared = Shared::new(requests);
+    let shared = LoadState::new(requests);
     let ends = Instant::now() + time;
     run(&shared, CLOSED_CLIENTS, move |shared, connection| {
         Box::pin(repeat(shared, connection, first, ends))
@@ -124,7 +124,7 @@ pub fn closed<R: Requests>(requests: R, first: u64, time: Duration) -> Result<Ve
 }
 
 /// Makes requests due, a random number of them in each tick: as many callers who know nothing of each other send them.
-fn make_due<R: Requests>(shared: &Shared<R>, first: u64, rate: f64, time: Duration) {
+fn make_due<R: Requests>(shared: &LoadState<R>, first: u64, rate: f64, time: Duration) {
     let mut random = Random::new(53, first);
     let begun = Instant::now();
     let uniform = |random: &mut Random| (random.bits() >> 11) as f64 / (1_u64 << 53) as f64;
@@ -157,9 +157,9 @@ fn make_due<R: Requests>(shared: &Shared<R>, first: u64, rate: f64, time: Durati
 type Lane = std::pin::Pin<Box<dyn Future<Output = ()> + Send>>;
 
 fn run<R: Requests>(
-    shared: &Arc<Shared<R>>,
+    shared: &Arc<LoadState<R>>,
     connections: usize,
-    lane: impl Fn(Arc<Shared<R>>, usize) -> Lane,
+    lane: impl Fn(Arc<LoadState<R>>, usize) -> Lane,
 ) -> Result<Vec<Sample>> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -176,7 +176,7 @@ fn run<R: Requests>(
 }
 
 /// Sends what is due until the end.
-async fn follow<R: Requests>(shared: Arc<Shared<R>>, number: usize) {
+async fn follow<R: Requests>(shared: Arc<LoadState<R>>, number: usize) {
     let mut line = ClientLine::new(number);
     while let Ok(permit) = shared.due.acquire().await {
         permit.forget();
@@ -189,7 +189,7 @@ async fn follow<R: Requests>(shared: Arc<Shared<R>>, number: usize) {
     }
 }
 
-async fn repeat<R: Requests>(shared: Arc<Shared<R>>, number: usize, first: u64, ends: Instant) {
+async fn repeat<R: Requests>(shared: Arc<LoadState<R>>, number: usize, first: u64, ends: Instant) {
     let mut line = ClientLine::new(number);
     let mut random = Random::new(54, first + number as u64);
     let mut sent = first + number as u64;
@@ -209,7 +209,7 @@ async fn repeat<R: Requests>(shared: Arc<Shared<R>>, number: usize, first: u64, 
     }
 }
 
-async fn send<R: Requests>(shared: &Shared<R>, line: &mut ClientLine, arrival: Arrival) {
+async fn send<R: Requests>(shared: &LoadState<R>, line: &mut ClientLine, arrival: Arrival) {
     line.out.clear();
     let address = shared
         .requests
@@ -244,21 +244,21 @@ impl ClientLine {
     }
 
     /// Sends `out` and reads the answer.
-    pub async fn ask(&mut self, address: SocketAddr) -> Outcome {
+    pub async fn ask(&mut self, address: SocketAddr) -> AnswerKind {
         match tokio::time::timeout(LONGEST, self.exchange(address)).await {
             Ok(Ok(answer)) => answer,
             Ok(Err(_)) => {
                 self.streams.clear();
-                Outcome::Broken
+                AnswerKind::Broken
             }
             Err(_) => {
                 self.streams.clear();
-                Outcome::Silent
+                AnswerKind::Silent
             }
         }
     }
 
-    async fn exchange(&mut self, address: SocketAddr) -> std::io::Result<Outcome> {
+    async fn exchange(&mut self, address: SocketAddr) -> std::io::Result<AnswerKind> {
         let at = match self.streams.iter().position(|(to, _)| *to == address) {
             Some(at) => at,
             None => {
@@ -285,7 +285,7 @@ impl ClientLine {
 }
 
 /// Kind of the answer in these bytes, once it is whole.
-fn whole(held: &[u8]) -> Option<Outcome> {
+fn whole(held: &[u8]) -> Option<AnswerKind> {
     let head = held.windows(4).position(|part| part == b"\r\n\r\n")? + 4;
     let text = std::str::from_utf8(&held[..head]).ok()?;
     let status: u16 = text.get(9..12)?.parse().ok()?;
@@ -306,23 +306,23 @@ fn whole(held: &[u8]) -> Option<Outcome> {
     }
     let has = |text: &str| body.windows(text.len()).any(|part| part == text.as_bytes());
     Some(match status {
-        429 | 503 if field("retry-after").is_some() => Outcome::Refused,
+        429 | 503 if field("retry-after").is_some() => AnswerKind::Refused,
         // a tool that fails is answered 200, with the problem inside
         200 if body.starts_with(b"{\"jsonrpc\"") && has("\"isError\":true") => {
             if has("retryAfterSeconds") && (has("overloaded") || has("rate_limit_exceeded")) {
-                Outcome::Refused
+                AnswerKind::Refused
             } else {
-                Outcome::Other(200)
+                AnswerKind::Other(200)
             }
         }
-        200..=299 => Outcome::Done,
-        other => Outcome::Other(other),
+        200..=299 => AnswerKind::Done,
+        other => AnswerKind::Other(other),
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Outcome, whole};
+    use super::{AnswerKind, whole};
 
     fn answer(status: &str, headers: &str, body: &str) -> String {
         format!(
@@ -334,20 +334,20 @@ mod tests {
     #[test]
     fn answers_are_told_apart() {
         let is = |text: String| whole(text.as_bytes());
-        assert_eq!(is(answer("201 Created", "", "{}")), Some(Outcome::Done));
+        assert_eq!(is(answer("201 Created", "", "{}")), Some(AnswerKind::Done));
         assert_eq!(
             is(answer("503 Service Unavailable", "Retry-After: 2\r\n", "{}")),
-            Some(Outcome::Refused)
+            Some(AnswerKind::Refused)
         );
         assert_eq!(
             is(answer("503 Service Unavailable", "", "{}")),
-            Some(Outcome::Other(503)),
+            Some(AnswerKind::Other(503)),
             "one has to be told when to come again"
         );
         let failed = r#"{"jsonrpc":"2.0","result":{"content":[{"text":"{\"code\":\"overloaded\",\"retryAfterSeconds\":1}"}],"isError":true}}"#;
-        assert_eq!(is(answer("200 OK", "", failed)), Some(Outcome::Refused));
+        assert_eq!(is(answer("200 OK", "", failed)), Some(AnswerKind::Refused));
         let other = r#"{"jsonrpc":"2.0","result":{"structuredContent":{"code":"not_found"},"isError":true}}"#;
-        assert_eq!(is(answer("200 OK", "", other)), Some(Outcome::Other(200)));
+        assert_eq!(is(answer("200 OK", "", other)), Some(AnswerKind::Other(200)));
     }
 
     #[test]
@@ -357,7 +357,7 @@ mod tests {
             assert_eq!(whole(&text.as_bytes()[..end]), None, "{end}");
         }
         let chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n";
-        assert_eq!(whole(chunked), Some(Outcome::Done));
+        assert_eq!(whole(chunked), Some(AnswerKind::Done));
         assert_eq!(whole(&chunked[..chunked.len() - 2]), None);
     }
 }

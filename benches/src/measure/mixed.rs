@@ -8,7 +8,7 @@ use xtask::random::Random;
 
 use super::isolation::percentile;
 use crate::{
-    open_load::{Outcome, Requests, Sample},
+    open_load::{AnswerKind, Requests, Sample},
     product::{Access, Api, Installation, prepared_keywords, text},
     website,
 };
@@ -194,7 +194,7 @@ impl Requests for Mix {
 }
 
 /// Milliseconds of the samples of a class, or of all, with an outcome.
-pub fn millis(samples: &[Sample], class: Option<usize>, outcome: Outcome) -> Vec<f64> {
+pub fn millis(samples: &[Sample], class: Option<usize>, outcome: AnswerKind) -> Vec<f64> {
     samples
         .iter()
         .filter(|sample| class.is_none_or(|class| sample.class == class) && sample.outcome == outcome)
@@ -206,7 +206,7 @@ pub fn millis(samples: &[Sample], class: Option<usize>, outcome: Outcome) -> Vec
 pub fn unexpected(samples: &[Sample]) -> Vec<Sample> {
     samples
         .iter()
-        .filter(|sample| !matches!(sample.outcome, Outcome::Done | Outcome::Refused))
+        .filter(|sample| !matches!(sample.outcome, AnswerKind::Done | AnswerKind::Refused))
         .copied()
         .collect()
 }
@@ -215,8 +215,8 @@ pub fn unexpected(samples: &[Sample]) -> Vec<Sample> {
 pub fn summary(samples: &[Sample]) -> String {
     let line = |(index, (_, name, _)): (usize, &(Class, &str, usize))| {
         let (done, refused) = (
-            millis(samples, Some(index), Outcome::Done),
-            millis(samples, Some(index), Outcome::Refused),
+            millis(samples, Some(index), AnswerKind::Done),
+            millis(samples, Some(index), AnswerKind::Refused),
         );
         let of = |values: &[f64], share| percentile(values, share).unwrap_or(f64::NAN);
         format!(

@@ -5,6 +5,7 @@
 //! whatever becomes of the requests before; half of it follows at once, to see when a caller notices nothing any more.
 
 use std::{
+    ops::Range,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -23,7 +24,7 @@ use super::{
 };
 use crate::{
     Effort, memory,
-    open_load::{self, ClientLine, Outcome, Sample},
+    open_load::{self, AnswerKind, ClientLine, Sample},
     product::{Database, Installation, QUOTAS},
     report::{Figure, Report, Target},
 };
@@ -88,13 +89,13 @@ fn measure(name: &str, database: Database, effort: &Effort, report: &mut Report)
 impl Rounds {
     fn round(&mut self, mix: &Mix, server: u32, time: Duration, first: u64) -> Result<()> {
         let sent = open_load::closed(mix.clone(), first, time)?;
-        let capacity = millis(&sent, None, Outcome::Done).len() as f64 / time.as_secs_f64();
+        let capacity = millis(&sent, None, AnswerKind::Done).len() as f64 / time.as_secs_f64();
         eprintln!("capacity {capacity:.0} requests/s\n{}", summary(&sent));
         self.capacity.push(capacity);
         self.before.push(memory::resident(server)?);
         let watch = Watch::start(mix.clone());
         let mut faults = unexpected(&sent);
-        let mut calm = (Instant::now(), Instant::now());
+        let mut calm = Instant::now()..Instant::now();
         let mut ended = Instant::now();
         for (number, share) in (1_u64..).zip(SHARES) {
             let begun = Instant::now();
@@ -103,15 +104,15 @@ impl Rounds {
             eprintln!("{share} of the capacity\n{}", summary(&sent));
             faults.extend(unexpected(&sent));
             if number == 1 {
-                calm = (begun, Instant::now());
+                calm = begun..Instant::now();
                 add_percentiles(&mut self.calm, &sent)?;
             }
             if share > 1.0 {
                 ended = begun + time;
                 add_percentiles(&mut self.overloaded, &sent)?;
-                let refused = millis(&sent, None, Outcome::Refused);
+                let refused = millis(&sent, None, AnswerKind::Refused);
                 self.refusals.extend(percentile(&refused, 0.99));
-                let done = millis(&sent, None, Outcome::Done).len() as f64;
+                let done = millis(&sent, None, AnswerKind::Done).len() as f64;
                 self.done.push(done / time.as_secs_f64());
             }
         }
@@ -124,7 +125,7 @@ impl Rounds {
             eprintln!("unexpected: {fault:?}");
         }
         let usual = watched
-            .usual(calm)
+            .usual(&calm)
             .context("the watched caller was not answered")?;
         let recovery = watched.recovery(ended, usual);
         eprintln!(
@@ -136,7 +137,7 @@ impl Rounds {
         let failed = watched
             .probes
             .iter()
-            .filter(|probe| probe.outcome != Outcome::Done);
+            .filter(|probe| probe.outcome != AnswerKind::Done);
         self.failed_probes.push(failed.count() as f64);
         Ok(())
     }
@@ -210,37 +211,37 @@ impl Rounds {
 
 fn add_percentiles(columns: &mut [Vec<f64>], samples: &[Sample]) -> Result<()> {
     for (index, column) in columns.iter_mut().enumerate() {
-        column.extend(percentile(&millis(samples, Some(index), Outcome::Done), 0.99));
+        column.extend(percentile(&millis(samples, Some(index), AnswerKind::Done), 0.99));
     }
     Ok(())
 }
 
 /// One call of the watched caller.
 #[derive(Clone, Copy, Debug)]
-struct Call {
+struct WatchedCall {
     at: Instant,
-    outcome: Outcome,
+    outcome: AnswerKind,
     millis: f64,
 }
 
 /// Calls of the watched caller, and of the probes `/healthz` and `/readyz`.
 #[derive(Debug, Default)]
 struct Watched {
-    calls: Vec<Call>,
-    probes: Vec<Call>,
+    calls: Vec<WatchedCall>,
+    probes: Vec<WatchedCall>,
 }
 
 impl Watched {
     /// Milliseconds that the 99th percentile of the calls of a time took.
-    fn usual(&self, (from, to): (Instant, Instant)) -> Option<f64> {
-        let calls = self.calls.iter().filter(|call| (from..to).contains(&call.at));
+    fn usual(&self, time: &Range<Instant>) -> Option<f64> {
+        let calls = self.calls.iter().filter(|call| time.contains(&call.at));
         percentile(&calls.map(|call| call.millis).collect::<Vec<_>>(), 0.99)
     }
 
     /// Seconds after a moment until calls in succession were carried out as fast as usual; infinite where they never were.
     fn recovery(&self, ended: Instant, usual: f64) -> f64 {
-        let is_calm = |call: &Call| call.outcome == Outcome::Done && call.millis <= usual;
-        let after: Vec<&Call> = self.calls.iter().filter(|call| call.at >= ended).collect();
+        let is_calm = |call: &WatchedCall| call.outcome == AnswerKind::Done && call.millis <= usual;
+        let after: Vec<&WatchedCall> = self.calls.iter().filter(|call| call.at >= ended).collect();
         after
             .windows(CALM_CALLS)
             // one of a hundred is slower by definition
@@ -299,10 +300,10 @@ fn watch(mix: &Mix, stop: &AtomicBool) -> Result<Watched> {
     })
 }
 
-async fn call(line: &mut ClientLine, address: std::net::SocketAddr) -> Call {
+async fn call(line: &mut ClientLine, address: std::net::SocketAddr) -> WatchedCall {
     let at = Instant::now();
     let outcome = line.ask(address).await;
-    Call {
+    WatchedCall {
         at,
         outcome,
         millis: at.elapsed().as_secs_f64() * 1e3,
@@ -313,15 +314,15 @@ async fn call(line: &mut ClientLine, address: std::net::SocketAddr) -> Call {
 mod tests {
     use std::time::{Duration, Instant};
 
-    use super::{CALM_CALLS, Call, Watched};
-    use crate::open_load::Outcome;
+    use super::{CALM_CALLS, Watched, WatchedCall};
+    use crate::open_load::AnswerKind;
 
     #[test]
     fn recovery_is_when_calls_are_as_fast_as_usual() {
         let begun = Instant::now();
-        let call = |number: u32, millis| Call {
+        let call = |number: u32, millis| WatchedCall {
             at: begun + number * Duration::from_millis(10),
-            outcome: Outcome::Done,
+            outcome: AnswerKind::Done,
             millis,
         };
         let mut watched = Watched {
@@ -335,7 +336,7 @@ mod tests {
         let recovery = watched.recovery(begun, 5.0);
         assert!((recovery - 0.3).abs() < 0.001, "{recovery}");
         assert_eq!(
-            watched.usual((begun, begun + Duration::from_millis(100))),
+            watched.usual(&(begun..begun + Duration::from_millis(100))),
             Some(50.0)
         );
     }

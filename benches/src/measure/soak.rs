@@ -26,7 +26,7 @@ use super::{
 };
 use crate::{
     baseline::receiver::Receiver,
-    open_load::{self, Outcome},
+    open_load::{self, AnswerKind},
     person,
     product::{Api, Database, Installation, QUOTAS, text},
     report::{Figure, Report, Target, median},
@@ -80,7 +80,7 @@ pub fn run(minutes: u32, report: &mut Report) -> Result<()> {
 
     open_load::closed(mix.clone(), 0, Duration::from_secs(2))?;
     let trial = open_load::closed(mix.clone(), 1 << 32, TRIAL)?;
-    let capacity = millis(&trial, None, Outcome::Done).len() as f64 / TRIAL.as_secs_f64();
+    let capacity = millis(&trial, None, AnswerKind::Done).len() as f64 / TRIAL.as_secs_f64();
     eprintln!("capacity {capacity:.0} requests/s; {SHARE} of it for {minutes} min");
     let life = Life::start(
         installation.origin(),
@@ -121,7 +121,7 @@ fn sustain(
             break;
         }
         let sent = open_load::open(mix.clone(), (slice + 9) << 32, rate, SLICE)?;
-        waits.extend(percentile(&millis(&sent, None, Outcome::Done), 0.99));
+        waits.extend(percentile(&millis(&sent, None, AnswerKind::Done), 0.99));
         if let Some(fault) = unexpected(&sent).first() {
             eprintln!("unexpected: {fault:?}\n{}", summary(&sent));
         }

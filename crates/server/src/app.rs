@@ -43,7 +43,7 @@ pub struct App {
     pub people: Arc<People>,
     /// Verifies credentials.
     pub gate: Gate,
-    /// Refuses a share of the requests when too many come.
+    /// Refuses requests when more come than can be carried out.
     pub pressure: Pressure,
     /// Places for requests under way.
     pub turns: Arc<Semaphore>,
