@@ -15,6 +15,7 @@ mod cpu;
 mod load;
 mod measure;
 mod memory;
+mod open_load;
 mod person;
 mod product;
 mod report;
@@ -57,6 +58,9 @@ struct Effort {
     /// Leave out what needs PostgreSQL
     #[arg(long, global = true)]
     no_postgres: bool,
+    /// Measure this program instead of the one that was built for it
+    #[arg(long, global = true)]
+    program: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -82,6 +86,14 @@ enum Task {
         /// Pages of the site, which is made while it is fetched
         #[arg(long, default_value_t = 980_000, value_parser = clap::value_parser!(u32).range(200..=980_000))]
         large: u32,
+    },
+    /// Arrivals at half, all and three times the capacity, and the time after them; not among everything
+    Overload,
+    /// Mixed load for a long time, and the trend of what the product holds; not among everything
+    Soak {
+        /// Minutes of load
+        #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
+        minutes: u32,
     },
     /// Time to ready and idle memory on an existing database
     Startup,
@@ -126,7 +138,10 @@ fn main() -> ExitCode {
 
 /// False when a target was missed.
 fn run(arguments: Arguments) -> Result<bool> {
-    let effort = arguments.effort;
+    let mut effort = arguments.effort;
+    if let Some(program) = effort.program.take() {
+        product::use_program(program);
+    }
     let mut report = Report::default();
     let task = arguments.task.unwrap_or(Task::All);
     match &task {
@@ -144,11 +159,13 @@ fn run(arguments: Arguments) -> Result<bool> {
         }
         Task::CrawlPeers => measure::crawl_peers::run(&effort, &mut report)?,
         Task::LargeSite { large } => measure::large_site::run(*large, &mut report)?,
+        Task::Soak { minutes } => measure::soak::run(*minutes, &mut report)?,
         Task::All
         | Task::Crawl
         | Task::Http
         | Task::Isolation
         | Task::Keywords
+        | Task::Overload
         | Task::Startup
         | Task::Visibility
         | Task::Webhooks => {}
@@ -158,6 +175,9 @@ fn run(arguments: Arguments) -> Result<bool> {
     }
     if matches!(task, Task::All | Task::Http | Task::Isolation) && !effort.baseline_only {
         measure::isolation::run(&effort, &mut report)?;
+    }
+    if matches!(task, Task::Overload) {
+        measure::overload::run(&effort, &mut report)?;
     }
     if matches!(task, Task::All | Task::Keywords) && !effort.baseline_only {
         measure::keywords::run(&effort, &mut report)?;

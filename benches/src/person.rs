@@ -7,8 +7,29 @@ use tokio::runtime::Builder;
 
 use crate::product::text;
 
+/// Signs in with a password. Returns the `Cookie` header.
+pub fn sign_in(origin: &str, email: &str, password: &str) -> Result<String> {
+    // fails only when one is already installed
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let runtime = Builder::new_current_thread().enable_all().build()?;
+    let client = Client::builder().no_proxy().redirect(Policy::none()).build()?;
+    let body = url::form_urlencoded::Serializer::new(String::new())
+        .extend_pairs([("email", email), ("password", password)])
+        .finish();
+    let form = client
+        .post(format!("{origin}/login"))
+        .header("sec-fetch-site", "same-origin")
+        .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded")
+        .body(body);
+    let signed_in = runtime.block_on(form.send())?;
+    let cookie = signed_in.headers().get(header::SET_COOKIE);
+    let cookie = cookie.context("nobody was signed in")?.to_str()?;
+    Ok(cookie.split(';').next().unwrap_or_default().to_owned())
+}
+
 /// Signs in with a password and lets the command line in by the device flow (RFC 8628). Returns the `Authorization` header.
 pub fn token(origin: &str, email: &str, password: &str) -> Result<String> {
+    let cookie = sign_in(origin, email, password)?;
     let runtime = Builder::new_current_thread().enable_all().build()?;
     let client = Client::builder().no_proxy().redirect(Policy::none()).build()?;
     runtime.block_on(async {
@@ -22,12 +43,6 @@ pub fn token(origin: &str, email: &str, password: &str) -> Result<String> {
                 .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded")
                 .body(body)
         };
-        let signed_in = form("/login", &[("email", email), ("password", password)])
-            .send()
-            .await?;
-        let cookie = signed_in.headers().get(header::SET_COOKIE);
-        let cookie = cookie.context("nobody was signed in")?.to_str()?;
-        let cookie = cookie.split(';').next().unwrap_or_default().to_owned();
         let device = json(form("/oauth/device", &[("client_id", "cli")])).await?;
         let code = text(&device, "user_code")?;
         let page = client

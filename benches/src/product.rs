@@ -7,6 +7,7 @@ use std::{
     net::TcpStream,
     path::{Path, PathBuf},
     process::{Command, Stdio},
+    sync::OnceLock,
     time::Duration,
 };
 
@@ -33,8 +34,10 @@ pub struct Installation {
     folder: PathBuf,
     database: Database,
     port: u16,
+    mcp_port: u16,
     crawl_port: Option<u16>,
     receivers: Vec<std::net::SocketAddr>,
+    settings: Vec<String>,
 }
 
 /// A project with a key that may do everything.
@@ -54,6 +57,21 @@ const LIMITS: [&str; 4] = [
     "limits.concurrent_per_credential=1024",
 ];
 
+/// Quotas that refuse nobody, with all other limits as they are in a new installation.
+pub const QUOTAS: [&str; 3] = [
+    "limits.requests_per_minute=10000000",
+    "limits.requests_per_minute_and_project=10000000",
+    "limits.runs_per_minute=10000000",
+];
+
+/// Program that is measured instead of the one that was built for it.
+static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+
+/// Measures this program from now on.
+pub fn use_program(path: PathBuf) {
+    let _ = PROGRAM.set(path);
+}
+
 impl Installation {
     /// An empty one in `target/bench/<name>`, replacing what an earlier run left there.
     pub fn new(name: &str, database: Database) -> Result<Self> {
@@ -66,9 +84,16 @@ impl Installation {
             folder,
             database,
             port: free_port()?,
+            mcp_port: free_port()?,
             crawl_port: None,
             receivers: Vec::new(),
+            settings: LIMITS.map(str::to_owned).to_vec(),
         })
+    }
+
+    /// Replaces the settings with which the server starts.
+    pub fn set(&mut self, settings: &[&str]) {
+        self.settings = settings.iter().map(|setting| (*setting).to_owned()).collect();
     }
 
     /// Lets the crawler reach a site on this port of loopback.
@@ -91,6 +116,16 @@ impl Installation {
         format!("http://127.0.0.1:{}", self.port)
     }
 
+    /// Address of the API on loopback.
+    pub fn api_address(&self) -> std::net::SocketAddr {
+        ([127, 0, 0, 1], self.port).into()
+    }
+
+    /// Address of MCP on loopback.
+    pub fn mcp_address(&self) -> std::net::SocketAddr {
+        ([127, 0, 0, 1], self.mcp_port).into()
+    }
+
     /// Starts the server and waits until it is ready.
     pub fn start(&self) -> Result<Running> {
         let mut server = self.serve(program(binary(), None))?;
@@ -109,7 +144,8 @@ impl Installation {
     fn serve(&self, command: Command) -> Result<Running> {
         let log = File::create(self.folder.join("serve.log"))?;
         let mut command = without_settings(command);
-        command.args(["serve", "--mcp-listen", "127.0.0.1:0"]);
+        command.args(["serve", "--mcp-listen"]);
+        command.arg(self.mcp_address().to_string());
         command.arg("--listen").arg(format!("127.0.0.1:{}", self.port));
         if let Some(port) = self.crawl_port {
             command
@@ -119,8 +155,8 @@ impl Installation {
         for receiver in &self.receivers {
             command.arg("--allow-outbound").arg(format!("webhook={receiver}"));
         }
-        for limit in LIMITS {
-            command.args(["--set", limit]);
+        for setting in &self.settings {
+            command.args(["--set", setting]);
         }
         command.args(self.place()).stdout(log.try_clone()?).stderr(log);
         Running::start("searchwright serve", &mut command)
@@ -134,23 +170,33 @@ impl Installation {
     /// Makes a project for a domain, with a key.
     pub fn project(&self, domain: &str) -> Result<Access> {
         let project = self.admin(&["project", "create", "--name", "Bench", "--domain", domain])?;
-        let project = text(&project, "id")?;
-        let key = self.admin(&["key", "create", "--project", &project, "--name", "bench"])?;
+        self.key(&text(&project, "id")?)
+    }
+
+    /// Makes a key of a project.
+    pub fn key(&self, project: &str) -> Result<Access> {
+        let key = self.admin(&["key", "create", "--project", project, "--name", "bench"])?;
         Ok(Access {
-            project,
+            project: project.to_owned(),
             authorization: format!("Bearer {}", text(&key, "key")?),
         })
     }
 
     /// Makes an owner of all projects who lets a program in; the `Authorization` header of its OAuth token.
     pub fn oauth_authorization(&self) -> Result<String> {
+        let (email, password) = self.owner()?;
+        person::token(&self.origin(), email, password)
+    }
+
+    /// Makes an owner of all projects; address and password.
+    pub fn owner(&self) -> Result<(&'static str, &'static str)> {
         const EMAIL: &str = "bench@example.com";
         const PASSWORD: &str = "correct horse battery staple";
         let user = [
             "user", "create", "--email", EMAIL, "--name", "Bench", "--role", "owner",
         ];
         self.admin_with_input(&[&user[..], &["--password-stdin"]].concat(), PASSWORD)?;
-        person::token(&self.origin(), EMAIL, PASSWORD)
+        Ok((EMAIL, PASSWORD))
     }
 
     fn admin(&self, arguments: &[&str]) -> Result<Value> {
@@ -207,9 +253,12 @@ pub fn command() -> Command {
     without_settings(program(binary(), None))
 }
 
-/// Release binary of the product.
+/// The program that is measured: the release binary, where no other was named.
 fn binary() -> PathBuf {
-    xtask::target().join("release/searchwright")
+    PROGRAM
+        .get()
+        .cloned()
+        .unwrap_or_else(|| xtask::target().join("release/searchwright"))
 }
 
 /// Whether a server on loopback answers a GET with 200; one connection, no client set up, because it
@@ -276,6 +325,27 @@ impl Api {
     pub fn post(&self, path: &str, body: &Value) -> Result<Value> {
         self.runtime
             .block_on(self.send(Method::POST, &self.url(path), Some(body)))
+    }
+
+    /// Sends a form to a page, as a browser does.
+    pub fn send_form(&self, url: &str, body: &'static str) -> Result<()> {
+        let form = self
+            .client
+            .post(url)
+            .header("sec-fetch-site", "same-origin")
+            .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded")
+            .body(body);
+        self.runtime.block_on(form.send())?.error_for_status()?;
+        Ok(())
+    }
+
+    /// Opens a page of the dashboard as somebody who is signed in.
+    pub fn open_page(&self, url: &str, cookie: &str) -> Result<()> {
+        let page = self.client.get(url).header(header::COOKIE, cookie);
+        self.runtime.block_on(async {
+            page.send().await?.error_for_status()?.bytes().await?;
+            Ok(())
+        })
     }
 
     /// DELETE of a path below the project.

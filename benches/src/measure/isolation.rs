@@ -301,7 +301,7 @@ fn add_figures(report: &mut Report, title: &str, alone: &[Durations], beside: &[
 }
 
 /// Smallest value that this share of all values does not exceed; none of nothing.
-fn percentile(values: &[f64], share: f64) -> Option<f64> {
+pub(super) fn percentile(values: &[f64], share: f64) -> Option<f64> {
     let mut values = values.to_vec();
     values.sort_by(f64::total_cmp);
     let rank = (values.len() as f64 * share).ceil() as usize;

@@ -23,6 +23,7 @@ use crate::{
         concurrency::Concurrency,
         kept::KeptDocument,
         memory::MemoryPool,
+        pressure::Pressure,
         rate_limit::Limiter,
         shared_limits::{Bucket, SharedLimits},
     },
@@ -42,8 +43,12 @@ pub struct App {
     pub people: Arc<People>,
     /// Verifies credentials.
     pub gate: Gate,
+    /// Refuses requests when more come than can be carried out.
+    pub pressure: Pressure,
     /// Places for requests under way.
     pub turns: Arc<Semaphore>,
+    /// Those of them that changes may take.
+    pub changes: Arc<Semaphore>,
     /// Places by credential.
     pub concurrency: Concurrency<CredentialId>,
     /// Pages that follow the work of their project, by session.
@@ -121,7 +126,9 @@ impl App {
         Self {
             gate: Gate::new(engine.clone()),
             backups: Backups::new(&settings),
+            pressure: Pressure::default(),
             turns: Arc::new(Semaphore::new(settings.limits.concurrent)),
+            changes: Arc::new(Semaphore::new(settings.limits.concurrent_changes())),
             concurrency: Concurrency::default(),
             followers: Concurrency::default(),
             exports: Concurrency::default(),

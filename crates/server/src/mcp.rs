@@ -54,7 +54,10 @@ use self::{
 };
 use crate::{
     app::App,
-    http::{answer, bearer::Door, body::MAX_BODY_BYTES, memory::Sender, operations, rate_limit::Standing},
+    http::{
+        answer, bearer::Door, body::MAX_BODY_BYTES, memory::Sender, operations, pressure::Urgency,
+        rate_limit::Standing,
+    },
     listen::Peer,
     oauth,
 };
@@ -124,6 +127,10 @@ async fn authenticate(State(app): State<Arc<App>>, request: Request<Body>, next:
     let request_id = app.request_id();
     if request.method() == Method::OPTIONS {
         return answer::options(&request_id, "POST, OPTIONS");
+    }
+    // as HTTP, not as a result of a tool: what is called is in the body, which nobody has read yet
+    if let Err(problem) = app.pressure.admit(Urgency::Read, std::time::Instant::now()) {
+        return answer::problem(&app, &request_id, Door::Mcp, "/mcp", problem, None);
     }
     let peer = request
         .extensions()

@@ -27,6 +27,8 @@ pub struct Metrics {
     seconds: Histogram,
     ready: Gauge<i64, AtomicI64>,
     connections: Gauge<i64, AtomicI64>,
+    wait: Gauge<f64, AtomicU64>,
+    refused: Gauge<i64, AtomicI64>,
     last_backup: Gauge<i64, AtomicI64>,
     backup_failures: Counter<u64, AtomicU64>,
 }
@@ -51,6 +53,18 @@ impl Default for Metrics {
             "Open connections at all doors",
             connections.clone(),
         );
+        let wait = Gauge::<f64, AtomicU64>::default();
+        registry.register(
+            "request_wait_seconds",
+            "Time that requests wait to be looked at, at this moment",
+            wait.clone(),
+        );
+        let refused = Gauge::<i64, AtomicI64>::default();
+        registry.register(
+            "refused_requests",
+            "Requests that were refused as overload since the start",
+            refused.clone(),
+        );
         let last_backup = Gauge::<i64, AtomicI64>::default();
         registry.register(
             "backup_last_success_timestamp_seconds",
@@ -66,6 +80,8 @@ impl Default for Metrics {
             seconds,
             ready,
             connections,
+            wait,
+            refused,
             last_backup,
             backup_failures,
         }
@@ -87,6 +103,12 @@ impl Metrics {
     /// Notes how many connections are open.
     pub fn set_connections(&self, count: usize) {
         self.connections.set(i64::try_from(count).unwrap_or(i64::MAX));
+    }
+
+    /// Notes for how long requests wait, and how many were refused so far.
+    pub fn set_pressure(&self, waited: Duration, refused: u64) {
+        self.wait.set(waited.as_secs_f64());
+        self.refused.set(i64::try_from(refused).unwrap_or(i64::MAX));
     }
 
     /// Notes when the last backup was made.

@@ -19,7 +19,7 @@ use searchwright_store::{
     rate_limits, reports, schedules,
     seal::Keyring,
 };
-use tokio::time::MissedTickBehavior;
+use tokio::time::{Instant, MissedTickBehavior, sleep_until};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use url::Url;
 
@@ -27,7 +27,7 @@ use crate::{
     Settings,
     app::App,
     config::is_on_loopback,
-    http::{answer, bearer::Door, router, without_tls},
+    http::{answer, bearer::Door, pressure, router, without_tls},
     listen::{self, Rules},
     mcp,
     notices::Notices,
@@ -36,6 +36,8 @@ use crate::{
 
 /// Interval at which deferred writes are made and expired records are deleted.
 const UPKEEP: Duration = Duration::from_secs(60);
+/// Interval at which requests that were refused are told.
+const TOLD_EVERY: Duration = Duration::from_secs(10);
 /// Events and deliveries deleted in one transaction. Other writers wait for its end.
 const FORGOTTEN: u32 = 10_000;
 /// Milliseconds after which a bucket of a rate limit that is full is deleted.
@@ -153,6 +155,9 @@ pub async fn start_with(mut settings: Settings, clock: Clock) -> Result<Server, 
     }
     tasks.spawn(upkeep(app.clone(), stop.clone()));
     tasks.spawn(back_up(app.clone(), stop.clone()));
+    if app.settings.limits.wait_ms > 0 {
+        tasks.spawn(follow_pressure(app.clone(), stop.clone()));
+    }
     if app.settings.worker.jobs > 0 {
         let worker = worker(
             &app.settings,
@@ -286,6 +291,8 @@ fn metrics_router(app: Arc<App>) -> axum::Router {
         axum::routing::get(move || async move {
             app.metrics.set_ready(app.ready().await.is_ok());
             app.metrics.set_connections(app.connections.count());
+            let (refused, waited) = app.pressure.now();
+            app.metrics.set_pressure(waited, refused);
             (
                 [(
                     http::header::CONTENT_TYPE,
@@ -319,6 +326,50 @@ async fn back_up(app: Arc<App>, stop: CancellationToken) {
             }
         }
     }
+}
+
+/// Measures for how long requests wait to be looked at, as one of them would: until it is seen that they are there, behind those that
+/// came before, and for a connection to a database that is asked by others.
+async fn follow_pressure(app: Arc<App>, stop: CancellationToken) {
+    let bound = Duration::from_millis(app.settings.limits.wait_ms);
+    let asks = app.engine.db.name() == "postgres";
+    let (mut tells_at, mut told) = (Instant::now(), 0);
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = app.pressure.until_asked() => {}
+        }
+        let due = Instant::now() + pressure::PULSE;
+        app.pressure.expect(due.into_std());
+        sleep_until(due).await;
+        last_in_line().await;
+        if asks {
+            drop(app.engine.db.read().await);
+        }
+        let now = Instant::now();
+        let bound = if app.connections.count() > pressure::ORDINARY {
+            bound
+        } else {
+            Duration::MAX
+        };
+        app.pressure.observe(now.saturating_duration_since(due), bound);
+        let (refused, _) = app.pressure.now();
+        if refused > told && now >= tells_at {
+            tracing::warn!(
+                refused = refused - told,
+                "requests were refused, as more came than can be carried out"
+            );
+            (told, tells_at) = (refused, now + TOLD_EVERY);
+        }
+    }
+}
+
+/// Waits until everything that was ready to run before has run.
+async fn last_in_line() {
+    let turn = tokio::spawn(async {});
+    // the task that became ready last runs first, and sends the one before it to the end of the line
+    tokio::spawn(async {});
+    let _ = turn.await;
 }
 
 async fn upkeep(app: Arc<App>, stop: CancellationToken) {

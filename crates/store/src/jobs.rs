@@ -19,8 +19,10 @@ pub use lease::{
 
 use crate::{Cells, Error, Json, Result, Tx, access::ProjectScope, sql, statement::indexed};
 
-/// Maximum number of queued jobs per project; one more is refused as overload.
+/// Maximum number of queued jobs per project that are due; one more is refused as overload.
 pub const MAX_QUEUED: i64 = 100;
+/// Maximum number of queued jobs per project, with those whose time has not come.
+pub const MAX_WAITING: i64 = 2_000;
 
 /// Kinds of jobs that share places in a worker, so that none waits for jobs of another lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -110,21 +112,23 @@ fn read_job(c: &mut Cells<'_>) -> Result<Job> {
     Ok(job)
 }
 
-/// Queues a job in the transaction of the change that needs it. [`Error::Overloaded`] beyond [`MAX_QUEUED`] that are due; those
-/// that wait for a time of their own, such as the next look at a published page, keep no other work out.
+/// Queues a job in the transaction of the change that needs it. [`Error::Overloaded`] beyond [`MAX_QUEUED`] and [`MAX_WAITING`].
+///
+/// Those that wait for their time hold up nobody: after many posts were published, each is looked for at its address later on, and
+/// meanwhile audits start.
 pub async fn enqueue(tx: &mut Tx, scope: ProjectScope, new: NewJob, now: Instant) -> Result<Job> {
     let queued = indexed!(
         tx,
-        "SELECT count(*) FROM jobs",
+        "SELECT count(*), count(CASE WHEN run_after <= $2 THEN 1 END) FROM jobs",
         "jobs_queued",
-        "WHERE project_id = $1 AND status = 'queued' AND run_after <= $2"
+        "WHERE project_id = $1 AND status = 'queued'"
     );
-    let queued: i64 = sql(queued)
+    let (queued, due): (i64, i64) = sql(queued)
         .bind(scope.project())
         .bind(now)
-        .fetch_one(tx, |c| c.take())
+        .fetch_one(tx, |c| Ok((c.take()?, c.take()?)))
         .await?;
-    if queued >= MAX_QUEUED {
+    if queued >= MAX_WAITING || (due >= MAX_QUEUED && new.run_after <= now) {
         return Err(Error::Overloaded);
     }
     let links = Json::encode(&new.links)?;

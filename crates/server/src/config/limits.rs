@@ -27,6 +27,8 @@ pub struct Limits {
     pub minutes_between_audits: u32,
     /// Requests at the same time.
     pub concurrent: usize,
+    /// Milliseconds that requests may wait to be looked at until they are refused, 0 for any time.
+    pub wait_ms: u64,
     /// Requests of one credential at the same time.
     pub concurrent_per_credential: usize,
     /// Milliseconds until the headers of a request have to be there.
@@ -63,6 +65,11 @@ impl Limits {
             idle: Duration::from_millis(self.idle_ms),
             write: Duration::from_millis(self.write_ms),
         }
+    }
+
+    /// Changes at the same time: three of four requests.
+    pub(crate) const fn concurrent_changes(&self) -> usize {
+        self.concurrent - self.concurrent / 4
     }
 
     pub(crate) const fn default(&self) -> Quota {

@@ -75,7 +75,10 @@ pub fn problem(
 ) -> Response<Body> {
     problem.request_id = request_id.to_owned();
     problem.kind = format!("{}/docs#{}", app.settings.public_url, problem.code.as_str());
-    if problem.status >= 500 {
+    if problem.code == Code::Overloaded {
+        // thousands a second, and whoever watches is told how many
+        tracing::debug!(request_id, path, "request refused");
+    } else if problem.status >= 500 {
         tracing::warn!(request_id, path, code = problem.code.as_str(), "request failed");
     }
     let mut headers = base(request_id, standing);

@@ -16,6 +16,7 @@ pub mod openapi;
 pub mod operations;
 pub mod outgoing;
 pub mod panics;
+pub mod pressure;
 pub mod rate_limit;
 pub mod shared_limits;
 

@@ -11,7 +11,6 @@ use searchwright_engine::{
     identity::connections::{NewStep, Step},
 };
 use serde_json::Value;
-use tokio::sync::OwnedSemaphorePermit;
 
 use super::{
     answer,
@@ -22,8 +21,9 @@ use super::{
     conditional,
     event_stream::{self, Follower},
     memory::{Sender, unread},
-    outgoing::Places,
+    outgoing::{PlaceAmongAll, Places},
     panics::caught,
+    pressure::Urgency,
     rate_limit::{Quota, Standing, tightest},
     shared_limits::Bucket,
 };
@@ -174,14 +174,16 @@ enum Answered {
 /// Time for a place to become free: that of an answer that was written just now is given back a moment after it arrives.
 const MOMENT: Duration = Duration::from_millis(20);
 
-/// A place among all requests under way, given back when dropped.
-pub(crate) async fn enter(app: &App) -> Result<OwnedSemaphorePermit, Failure> {
-    let busy = |_| Problem::new(Code::Overloaded, "too many requests are being processed").after(1);
-    if let Ok(place) = app.turns.clone().try_acquire_owned() {
+/// A place among all requests under way, given back when dropped; of a change also one among the changes.
+pub(crate) async fn enter(app: &App, changes: bool) -> Result<PlaceAmongAll, Failure> {
+    let take = || PlaceAmongAll::take(&app.turns, changes.then_some(&app.changes));
+    if let Some(place) = take() {
         return Ok(place);
     }
     tokio::time::sleep(MOMENT).await;
-    Ok(app.turns.clone().try_acquire_owned().map_err(busy)?)
+    let place = take();
+    let busy = || app.pressure.refusal("too many requests are being processed");
+    Ok(place.ok_or_else(busy)?)
 }
 
 /// A place among the requests of a credential, given back when dropped.
@@ -231,13 +233,15 @@ async fn carry_out(
     frame: &mut Frame,
 ) -> Result<Answered, Failure> {
     check_head(&request)?;
+    app.pressure
+        .admit(Urgency::of(endpoint.meta.effect), std::time::Instant::now())?;
     let (parts, raw) = request.into_parts();
     let peer = parts
         .extensions
         .get::<Peer>()
         .map_or(IpAddr::from([0; 4]), |p| p.0);
     let verified = {
-        let _turn = enter(app).await?;
+        let _turn = enter(app, endpoint.meta.effect.writes()).await?;
         authenticate(app, Door::Api, &parts.headers, parts.uri.query(), peer).await
     };
     // No unit of concurrency is held while a body is received. Faults of the body are answered before those of the
@@ -253,7 +257,7 @@ async fn carry_out(
     let credential = verified.map_err(|refusal| refusal.shown(&mut frame.standing))?;
     frame.sender = Some(sender);
     check_unread(app, &credential)?;
-    let turn = enter(app).await?;
+    let turn = enter(app, endpoint.meta.effect.writes()).await?;
     limit(app, endpoint.meta.effect.runs(), &credential)
         .await
         .map(|s| frame.standing = Some(s))

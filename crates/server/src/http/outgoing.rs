@@ -10,7 +10,10 @@ use axum::body::Body;
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 use searchwright_contract::ids::CredentialId;
-use tokio::{sync::OwnedSemaphorePermit, time::Instant};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::Instant,
+};
 
 use super::{concurrency::Turn, memory::Room};
 use crate::listen::line::Active;
@@ -18,15 +21,36 @@ use crate::listen::line::Active;
 /// Bytes handed to the connection at a time: as little must be written within the deadline for progress.
 const PIECE: usize = 16 << 10;
 
+/// Place of a request among all, and of a change among the changes: while those wait for the disk, there are places left for reads.
+#[derive(Debug)]
+pub struct PlaceAmongAll {
+    _place: OwnedSemaphorePermit,
+    _change: Option<OwnedSemaphorePermit>,
+}
+
+impl PlaceAmongAll {
+    /// Takes one, if there is one.
+    pub(super) fn take(all: &Arc<Semaphore>, changes: Option<&Arc<Semaphore>>) -> Option<Self> {
+        let take = |places: &Arc<Semaphore>| places.clone().try_acquire_owned().ok();
+        Some(Self {
+            _change: match changes {
+                Some(changes) => Some(take(changes)?),
+                None => None,
+            },
+            _place: take(all)?,
+        })
+    }
+}
+
 /// Places of a request, in the extensions of its answer.
 #[derive(Clone, Debug)]
 pub struct Places {
-    _held: Arc<(OwnedSemaphorePermit, Turn<CredentialId>)>,
+    _held: Arc<(PlaceAmongAll, Turn<CredentialId>)>,
 }
 
 impl Places {
     /// A place among all requests, and one among those of a credential.
-    pub fn new(place: OwnedSemaphorePermit, own: Turn<CredentialId>) -> Self {
+    pub fn new(place: PlaceAmongAll, own: Turn<CredentialId>) -> Self {
         Self {
             _held: Arc::new((place, own)),
         }

@@ -96,7 +96,7 @@ impl Tools {
             Action::Operation(at) => self.operate(entry, at, arguments, caller).await?,
             Action::Find => self.find_tools(arguments, caller)?,
             Action::Search => {
-                let _places = self.take_places(caller).await?;
+                let _places = self.take_places(false, caller).await?;
                 self.search(arguments, caller).await?
             }
             Action::Fetch => self.fetch(arguments, caller).await?,
@@ -162,7 +162,7 @@ impl Tools {
         caller: &Caller,
     ) -> Result<Written, Stop> {
         let endpoint = &self.app.engine.endpoints[at];
-        let _places = self.enter(endpoint.meta.effect.runs(), caller).await?;
+        let _places = self.enter(endpoint.meta.effect, caller).await?;
         let budget = Budget::take(&mut arguments)?;
         let all = entry.columns(endpoint);
         let chosen = budget.columns(all)?;
@@ -318,6 +318,10 @@ pub(super) fn refused(app: &App, mut problem: Problem) -> CallToolResult {
     // a refusal speaks for the server; what a provider said is at its integration or job, where it is named as text of others
     problem.extra.remove(PROVIDER_SAID);
     let mut value = serde_json::to_value(&problem).unwrap_or_default();
+    // a result has no headers
+    if let Some(seconds) = problem.retry_after {
+        value["retryAfterSeconds"] = seconds.into();
+    }
     let mut text = value.to_string();
     while text.chars().count() > MAX_REFUSAL {
         let errors = value["errors"].as_array_mut();

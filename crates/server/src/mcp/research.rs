@@ -1,6 +1,6 @@
 //! Search over what a project has, and reading one thing of it whole: the two tools that research agents look for.
 
-use searchwright_contract::Problem;
+use searchwright_contract::{Effect, Problem};
 use searchwright_engine::Failure;
 use serde_json::{Map, Value, json};
 
@@ -214,7 +214,7 @@ impl Tools {
     ) -> Result<(Value, Part), Failure> {
         let none = || Problem::not_found("text");
         let address = Address::read(&self.app.engine.endpoints, uri).ok_or_else(none)?;
-        let _places = self.enter(false, caller).await?;
+        let _places = self.enter(Effect::Read, caller).await?;
         let mut arguments = address.arguments.clone();
         let Some(key) = &address.key else {
             let record = self

@@ -7,7 +7,7 @@ use rmcp::{
     model::{CallToolResult, DetailedTask, Task, TaskPayload, TaskStatus},
 };
 use searchwright_contract::{
-    Code, Problem,
+    Code, Effect, Problem,
     ids::{JobId, ProjectId, UserId},
     jobs::{Job, JobStatus},
 };
@@ -49,7 +49,7 @@ impl Tools {
 
     /// Reads a task, with its result if it has ended.
     pub(super) async fn read_task(&self, id: &str, caller: &Caller) -> Result<DetailedTask, Failure> {
-        let _places = self.enter(false, caller).await?;
+        let _places = self.enter(Effect::Read, caller).await?;
         let read = self.call_on_job(READ, id, caller).await?;
         let job = Job::deserialize(&read).map_err(|_| missing())?;
         let payload = match job.status {
@@ -74,13 +74,13 @@ impl Tools {
     /// Checks that a task is there. A task asks for nothing while it is carried out: what a person has to agree to is asked before it
     /// begins.
     pub(super) async fn check_task(&self, id: &str, caller: &Caller) -> Result<(), Failure> {
-        let _places = self.enter(false, caller).await?;
+        let _places = self.enter(Effect::Read, caller).await?;
         self.call_on_job(READ, id, caller).await.map(drop)
     }
 
     /// Cancels a task; one that has ended stays as it is.
     pub(super) async fn cancel_job_of_task(&self, id: &str, caller: &Caller) -> Result<(), Failure> {
-        let _places = self.enter(false, caller).await?;
+        let _places = self.enter(Effect::Read, caller).await?;
         match self.call_on_job(CANCEL, id, caller).await {
             Err(failure) if failure.0.code == Code::InvalidState => Ok(()),
             done => done.map(drop),

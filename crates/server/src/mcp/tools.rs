@@ -7,7 +7,7 @@ use rmcp::{
     model::{ProtocolVersion, ServerConfig},
     service::RequestContext,
 };
-use searchwright_contract::{Code, Problem};
+use searchwright_contract::{Code, Effect, Problem};
 use searchwright_engine::{Credential, Endpoint, Failure, Invocation};
 use serde_json::{Map, Value};
 use uuid::Uuid;
@@ -128,16 +128,16 @@ impl Tools {
     }
 
     /// Takes the places of a request, which are held until its answer is written, and a unit of its quotas.
-    pub(super) async fn enter(&self, runs: bool, caller: &Caller) -> Result<Places, Failure> {
-        let places = self.take_places(caller).await;
-        operations::limit(&self.app, runs, &caller.credential)
+    pub(super) async fn enter(&self, effect: Effect, caller: &Caller) -> Result<Places, Failure> {
+        let places = self.take_places(effect.writes(), caller).await;
+        operations::limit(&self.app, effect.runs(), &caller.credential)
             .await
             .map_err(|refusal| refusal.failure)?;
         places
     }
 
-    pub(super) async fn take_places(&self, caller: &Caller) -> Result<Places, Failure> {
-        let place = operations::enter(&self.app).await?;
+    pub(super) async fn take_places(&self, changes: bool, caller: &Caller) -> Result<Places, Failure> {
+        let place = operations::enter(&self.app, changes).await?;
         let places = Places::new(place, operations::enter_as(&self.app, &caller.credential).await?);
         let _ = caller.parts.places.set(places.clone());
         Ok(places)

@@ -30,6 +30,7 @@ const VARIABLE: &str = "SEARCHWRIGHT_TEST_POSTGRES";
 const WIDE: &[&str] = &[
     "worker.jobs=0",
     "backups.every_hours=0",
+    "limits.wait_ms=0",
     "limits.requests_per_minute=100000",
     "limits.runs_per_minute=100000",
     "limits.requests_per_minute_and_project=100000",

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::{
     harness::{Answer, Bench},
+    mcp,
     wire::{self, Wire},
 };
 
@@ -87,6 +88,41 @@ async fn when_every_place_is_taken_the_next_is_refused() {
     drop(held);
     assert_eq!(slow.answer().await.status, 201);
     assert_eq!(bench.keywords().await, ["slow"], "the place is free again");
+}
+
+#[tokio::test]
+async fn reads_go_on_while_changes_wait_for_the_disk() {
+    let bench = Bench::with(&["limits.concurrent=4"]).await;
+    let held = hold_writes(&bench.server).await;
+    let mut waiting = Vec::new();
+    for number in 0..3 {
+        let body = format!(r#"{{"keyword":"slow {number}"}}"#);
+        let mut slow = open(&bench).await;
+        slow.send(format!("{}{body}", head(&bench, &bench.key, "", body.len())).as_bytes())
+            .await;
+        waiting.push(slow);
+    }
+    while bench.server.app.turns.available_permits() > 1 || bench.server.app.changes.available_permits() > 0 {
+        tokio::task::yield_now().await;
+    }
+    let refused = bench.post("P/keywords", json!({ "keyword": "one more" })).await;
+    refused.refuses(503, "overloaded");
+    let over_mcp = mcp::tool(&bench, "keywords_create", json!({ "keyword": "one more" })).await;
+    assert_eq!(over_mcp["isError"], true, "{over_mcp}");
+    for _ in 0..5 {
+        assert_eq!(bench.get("P/keywords").await.status, 200);
+    }
+    drop(held);
+    for mut slow in waiting {
+        assert_eq!(slow.answer().await.status, 201);
+    }
+    assert_eq!(
+        bench
+            .post("P/keywords", json!({ "keyword": "one more" }))
+            .await
+            .status,
+        201
+    );
 }
 
 #[tokio::test]

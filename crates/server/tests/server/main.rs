@@ -88,6 +88,7 @@ mod oauth;
 mod occurrences;
 mod opportunities;
 mod outages;
+mod overload;
 mod pages;
 mod password_reset;
 mod people;

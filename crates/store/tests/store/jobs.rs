@@ -34,6 +34,7 @@ on_both!(
     lanes_wait_only_for_themselves,
     projects_take_turns,
     queue_of_a_project_is_bounded,
+    jobs_that_wait_for_their_time_hold_up_nobody,
 );
 
 /// A worker that another one overtakes between the beginning and the end of its write must not commit it: it would overwrite
@@ -193,6 +194,26 @@ async fn queue_of_a_project_is_bounded(place: &Place) {
     queue(&store, quiet, 0).await;
     lease(&store, later(1)).await.unwrap();
     queue(&store, busy, 0).await;
+}
+
+async fn jobs_that_wait_for_their_time_hold_up_nobody(place: &Place) {
+    let store = place.store().await;
+    let busy = store.project().await;
+    for _ in 0..2 * jobs::MAX_QUEUED {
+        queue(&store, busy, 60).await;
+    }
+    for _ in 0..jobs::MAX_QUEUED {
+        queue(&store, busy, 0).await;
+    }
+    let one_more = new(0);
+    let refused = commit!(store.db, |tx| jobs::enqueue(tx, busy, one_more, now()).await);
+    assert!(matches!(refused, Err(Error::Overloaded)));
+    for _ in 3 * jobs::MAX_QUEUED..jobs::MAX_WAITING {
+        queue(&store, busy, 60).await;
+    }
+    let one_more = new(60);
+    let refused = commit!(store.db, |tx| jobs::enqueue(tx, busy, one_more, now()).await);
+    assert!(matches!(refused, Err(Error::Overloaded)));
 }
 
 async fn queued_job_reads_back(place: &Place) {
