@@ -20,6 +20,7 @@ mod audit_settings;
 mod audited;
 mod audits;
 mod authentication;
+mod authorization;
 mod autopilot;
 mod autopilot_faults;
 mod autopilot_refresh;
