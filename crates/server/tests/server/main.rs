@@ -111,6 +111,7 @@ mod rechecks;
 mod rechecks_undecided;
 mod replicas;
 mod schedules;
+mod secret_canaries;
 mod silence;
 mod site_login;
 mod smuggling;
