@@ -51,7 +51,7 @@ fn a_key_is_shown_once() {
         "the log at its most talkative"
     );
     for file in files(&user.path("data")) {
-        let bytes = std::fs::read(&file).unwrap();
+        let bytes = fs::read(&file).unwrap();
         assert!(
             !bytes.windows(key.len()).any(|w| w == key.as_bytes()),
             "{}",
