@@ -11,6 +11,7 @@ mod browser;
 mod chromium;
 mod fleet;
 mod git;
+mod idle_network;
 mod peer;
 mod people;
 mod product;
@@ -57,6 +58,12 @@ enum Comparison {
     Browser,
     /// Posts published to repositories behind a real sshd and a real smart HTTP server, with others who push, kills and impostors
     Git,
+    /// System calls of a server that has nothing to do: none reaches another machine
+    IdleNetwork {
+        /// This searchwright, instead of building one
+        #[arg(long)]
+        program: Option<PathBuf>,
+    },
     /// OAuth clients, the MCP conformance suite and a browser, from sign-in to the end of access
     People(people::PeopleOptions),
     /// Claims about durability: kills, full disks, crashes of the database and steps of the clock, with their histories and a verdict
@@ -98,6 +105,11 @@ fn run(comparison: Comparison) -> Result<()> {
         Comparison::Autopilot => autopilot::check(),
         Comparison::Browser => browser::check(),
         Comparison::Git => git::check(),
+        Comparison::IdleNetwork { program } => {
+            let program = program.map_or_else(product::build, |path| Ok(std::path::absolute(path)?))?;
+            println!("{}", idle_network::check(&program)?);
+            Ok(())
+        }
         Comparison::People(options) => people::check(&options),
         Comparison::Prove(options) => prove::check(&options),
         Comparison::Publish(options) => publish::check(&options),

@@ -10,6 +10,7 @@ mod rings;
 mod source;
 mod syntax;
 mod text_rules;
+mod threat_model;
 
 use std::io::{Write, stdout};
 
@@ -38,13 +39,14 @@ impl Default for HouseOptions {
     }
 }
 
-/// Prints the counts of every crate; fails where one is over its limit.
+/// Prints the counts of every crate; fails where one is over its limit, or a row of the threat model names a test that is gone.
 pub fn run(options: &HouseOptions) -> Result<()> {
     let root = workspace();
     let crates = source::load_crates(&root)?;
     if options.rings {
         return Ok(stdout().write_all(report::list_rings(&crates, options.over).as_bytes())?);
     }
+    threat_model::check(&root)?;
     let documents = source::Documents::load(&root)?;
     report::check(&crates, &documents, &mut stdout())
 }

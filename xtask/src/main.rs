@@ -50,7 +50,7 @@ enum Task {
     /// Run the product against software and documents of others; `peers --help` lists them
     #[command(disable_help_flag = true)]
     Peers {
-        /// audit, autopilot, browser, git, providers, publish, replicas, schemathesis, vendors or webhooks, and options of the conformance program
+        /// audit, autopilot, browser, git, idle-network, people, providers, publish, replicas, schemathesis, vendors or webhooks, and options of the conformance program
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },

@@ -1,7 +1,8 @@
-//! Files that people install: a static program in an archive and in a Debian package, an installer that verifies them, and their
-//! checksums with a signature.
+//! Files that people install: a static program in an archive and in a Debian package, an installer that verifies them, a bill of
+//! materials, the licences of others, and checksums with a signature.
 
 mod proof;
+mod third_party;
 
 use std::{
     env, fs,
@@ -36,6 +37,9 @@ pub struct ReleaseOptions {
     /// Install the files on bare Debian systems and try them there; needs root. Signs with a key made for it, unless one is given
     #[arg(long)]
     prove: bool,
+    /// Write the bill of materials and the licences of others, and nothing else
+    #[arg(long, conflicts_with_all = ["sign", "no_build", "prove"])]
+    third_party: bool,
 }
 
 /// Folder of the files of the release.
@@ -46,6 +50,18 @@ fn folder() -> PathBuf {
 /// Builds everything and, if that is asked for, proves it.
 pub fn run(options: &ReleaseOptions) -> Result<()> {
     let host = host()?;
+    if options.third_party {
+        let work = folder().join("staging");
+        fs::create_dir_all(&work)?;
+        third_party::write(&host, &work)?;
+        eprintln!(
+            "{} and {} in {}",
+            third_party::SBOM,
+            third_party::LICENCES,
+            work.display()
+        );
+        return Ok(());
+    }
     if !options.no_build {
         build(&host)?;
     }
@@ -59,9 +75,12 @@ pub fn run(options: &ReleaseOptions) -> Result<()> {
     let program = work.join("searchwright");
     strip(&built, &program)?;
     write_manuals(&program, &work)?;
+    third_party::write(&host, &work)?;
     let archive = write_archive(&work, &host)?;
     let package = write_deb(&host)?;
-    let sums = write_sums(&out, &[&archive, &package])?;
+    let bill = archive.with_file_name(format!("{}.cdx.json", archive_name(&host)));
+    fs::copy(work.join(third_party::SBOM), &bill)?;
+    let sums = write_sums(&out, &[&archive, &package, &bill])?;
     let key = match &options.sign {
         Some(key) => Some(key.clone()),
         None if options.prove => Some(new_key(&work)?),
@@ -150,30 +169,75 @@ fn write_manuals(program: &Path, work: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Writes an archive that is the same, byte for byte, for the same program.
-fn write_archive(work: &Path, host: &str) -> Result<PathBuf> {
+/// Name of the archive, without the end that says its form.
+fn archive_name(host: &str) -> String {
     let processor = host.split('-').next().unwrap_or(host);
-    let name = format!("searchwright-{VERSION}-{processor}-linux");
-    let contents = work.join(&name);
-    fs::create_dir_all(&contents)?;
-    for file in ["README.md", "LICENSE", "CHANGELOG.md", "config.default.toml"] {
-        fs::copy(crate::workspace().join(file), contents.join(file))?;
+    format!("searchwright-{VERSION}-{processor}-linux")
+}
+
+/// Time of the commit, in seconds: what is made of one commit is the same whenever it is made. Where the sources have no history,
+/// `SOURCE_DATE_EPOCH` tells it.
+fn commit_time() -> Result<String> {
+    if let Ok(told) = env::var("SOURCE_DATE_EPOCH") {
+        return Ok(told);
     }
-    for part in ["searchwright", "man", "completions"] {
-        let mut copy = Command::new("cp");
-        quiet("cp", copy.arg("-r").arg(work.join(part)).arg(&contents))?;
-    }
-    let archive = folder().join(format!("{name}.tar.gz"));
     let committed = output(
         "git log",
         Command::new("git")
             .args(["log", "-1", "--format=%ct"])
             .current_dir(crate::workspace()),
     )?;
+    Ok(committed.trim().to_owned())
+}
+
+/// Returns a program of others that is installed below the target folder, in this version.
+fn install_tool(name: &str, version: &str, features: &[&str]) -> Result<PathBuf> {
+    let tools = crate::workspace().join("target/tools");
+    let tool = tools.join("bin").join(name);
+    if !tool.exists() {
+        let mut install = Command::new(crate::cargo());
+        install
+            .args([
+                "install",
+                "--locked",
+                "--quiet",
+                name,
+                "--version",
+                version,
+                "--root",
+            ])
+            .arg(&tools);
+        if !features.is_empty() {
+            install.args(["--features", &features.join(",")]);
+        }
+        ensure!(install.status()?.success(), "{name} could not be installed");
+    }
+    Ok(tool)
+}
+
+/// Writes an archive that is the same, byte for byte, for the same program.
+fn write_archive(work: &Path, host: &str) -> Result<PathBuf> {
+    let name = archive_name(host);
+    let contents = work.join(&name);
+    fs::create_dir_all(&contents)?;
+    for file in ["README.md", "LICENSE", "CHANGELOG.md", "config.default.toml"] {
+        fs::copy(crate::workspace().join(file), contents.join(file))?;
+    }
+    for part in [
+        "searchwright",
+        "man",
+        "completions",
+        third_party::LICENCES,
+        third_party::SBOM,
+    ] {
+        let mut copy = Command::new("cp");
+        quiet("cp", copy.arg("-r").arg(work.join(part)).arg(&contents))?;
+    }
+    let archive = folder().join(format!("{name}.tar.gz"));
     let mut tar = Command::new("tar");
     tar.args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner"])
         .arg("--mode=u+rwX,go=rX")
-        .arg(format!("--mtime=@{}", committed.trim()))
+        .arg(format!("--mtime=@{}", commit_time()?))
         .args(["--use-compress-program", "gzip -9n"])
         .arg("-C")
         .arg(work)
@@ -186,23 +250,7 @@ fn write_archive(work: &Path, host: &str) -> Result<PathBuf> {
 
 /// Writes the Debian package, by cargo-deb, which is installed below the target folder.
 fn write_deb(host: &str) -> Result<PathBuf> {
-    let tools = crate::workspace().join("target/tools");
-    let cargo_deb = tools.join("bin/cargo-deb");
-    if !cargo_deb.exists() {
-        let mut install = Command::new(crate::cargo());
-        install
-            .args([
-                "install",
-                "--locked",
-                "--quiet",
-                "cargo-deb",
-                "--version",
-                CARGO_DEB,
-                "--root",
-            ])
-            .arg(&tools);
-        ensure!(install.status()?.success(), "cargo-deb could not be installed");
-    }
+    let cargo_deb = install_tool("cargo-deb", CARGO_DEB, &[])?;
     let mut command = Command::new(cargo_deb);
     command
         .args([

@@ -31,6 +31,21 @@ pub enum SecretKind {
 }
 
 impl SecretKind {
+    /// Every kind.
+    pub const ALL: [Self; 11] = [
+        Self::ApiKey,
+        Self::AccessToken,
+        Self::RefreshToken,
+        Self::Code,
+        Self::DeviceCode,
+        Self::Request,
+        Self::Session,
+        Self::PendingSignIn,
+        Self::Link,
+        Self::ClientSecret,
+        Self::Share,
+    ];
+
     const fn tag(self) -> &'static str {
         match self {
             Self::ApiKey => "swk_",
@@ -102,7 +117,33 @@ fn checksum(text: &str) -> [u8; 6] {
 
 #[cfg(test)]
 mod tests {
-    use super::{SecretKind, generate, is_well_formed, prefix};
+    use super::{ALPHABET, SecretKind, generate, is_well_formed, prefix};
+
+    const ACCOUNTS: &str = include_str!("../../../docs/accounts.md");
+
+    #[test]
+    fn scanners_find_every_kind() {
+        let (_, pattern) = ACCOUNTS.split_once("`\\bsw[").unwrap();
+        let (letters, rest) = pattern.split_once("]_[0-9A-Za-z]{36}\\b`").unwrap();
+        assert!(rest.starts_with(':'), "what the letters stand for follows");
+        let mut seen = String::new();
+        for kind in SecretKind::ALL {
+            let secret = generate(kind).unwrap();
+            let (tag, random) = secret.split_at(4);
+            let letter = tag.strip_prefix("sw").unwrap().strip_suffix('_').unwrap();
+            assert!(
+                letters.contains(letter),
+                "{kind:?} is not in the pattern of docs/accounts.md"
+            );
+            assert!(
+                random.len() == 36 && random.bytes().all(|b| ALPHABET.contains(&b)),
+                "{secret}"
+            );
+            assert!(!seen.contains(letter), "{kind:?} looks like another kind");
+            seen.push_str(letter);
+        }
+        assert_eq!(seen.len(), letters.len(), "{letters}");
+    }
 
     #[test]
     fn a_mistyped_key_is_recognised() {

@@ -17,6 +17,10 @@ get /readyz | head -n 1 | grep ' 200 '
 echo "installed and ready after $((($(date +%s%N) - began) / 1000000)) ms"
 journalctl -u searchwright --no-pager | grep -o 'http://127.0.0.1:8787/setup/' | sort -u
 
+for document in THIRD-PARTY.txt sbom.cdx.json; do
+    [ -s "/usr/share/doc/searchwright/$document" ]
+done
+
 # what it may do to the system: 0 is nothing, 10 is everything
 exposure=$(systemd-analyze security searchwright --no-pager | sed -n 's/.*Overall exposure level for searchwright.service: \([0-9.]*\).*/\1/p')
 echo "exposure by systemd-analyze security: $exposure"

@@ -151,7 +151,10 @@ impl User {
             let mut line = String::new();
             assert!(log.read_line(&mut line).unwrap() > 0, "the server ended: {said}");
             said.push_str(&line);
-            if let Some((_, rest)) = line.split_once("serving api=") {
+            // in the log for people, or in that for machines
+            let is_json = line.contains("\"message\":\"serving\"");
+            let before = if is_json { "\"api\":\"" } else { "serving api=" };
+            if let Some((_, rest)) = line.split_once(before) {
                 break rest.split("/v1").next().unwrap().to_owned();
             }
         };

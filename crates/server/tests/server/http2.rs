@@ -17,6 +17,8 @@ const WINDOW: u8 = 8;
 const ACK: u8 = 1;
 /// Of headers: the stream ends with them, and so do they.
 const ALL: u8 = 5;
+/// Of a reset: the client does not want the answer any more.
+const CANCEL: u32 = 8;
 
 /// Longest a test waits for a frame.
 const LONGEST: Duration = Duration::from_secs(20);
@@ -31,6 +33,36 @@ pub struct Frame {
     pub flags: u8,
     pub stream: u32,
     pub payload: Vec<u8>,
+}
+
+fn encode(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let mut frame = (payload.len() as u32).to_be_bytes()[1..].to_vec();
+    frame.extend([kind, flags]);
+    frame.extend(stream.to_be_bytes());
+    frame.extend(payload);
+    frame
+}
+
+/// The headers of a GET, with one more whose name is in the static table.
+fn header_block(path: &str, header: Option<([u8; 2], &str)>) -> Vec<u8> {
+    // `:method: GET` and `:scheme: http` of the static table, then literals (RFC 7541)
+    let mut block = vec![0x82, 0x86];
+    let mut literal = |index: &[u8], value: &str| {
+        block.extend(index);
+        block.push(
+            u8::try_from(value.len())
+                .ok()
+                .filter(|length| *length < 127)
+                .unwrap(),
+        );
+        block.extend(value.as_bytes());
+    };
+    literal(&[0x04], path);
+    literal(&[0x01], "localhost");
+    if let Some((name, value)) = header {
+        literal(&name, value);
+    }
+    block
 }
 
 impl Http2 {
@@ -49,11 +81,21 @@ impl Http2 {
     }
 
     async fn frame(&mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) -> bool {
-        let mut frame = (payload.len() as u32).to_be_bytes()[1..].to_vec();
-        frame.extend([kind, flags]);
-        frame.extend(stream.to_be_bytes());
-        frame.extend(payload);
-        self.0.write_all(&frame).await.is_ok()
+        self.0
+            .write_all(&encode(kind, flags, stream, payload))
+            .await
+            .is_ok()
+    }
+
+    /// Sends so many GETs at once, each of which is taken back at once.
+    pub async fn flood(&mut self, count: u32) -> bool {
+        let block = header_block("/v1/me", None);
+        let mut bytes = Vec::new();
+        for stream in (0..count).map(|at| 2 * at + 1) {
+            bytes.extend(encode(HEADERS, ALL, stream, &block));
+            bytes.extend(encode(RESET, 0, stream, &CANCEL.to_be_bytes()));
+        }
+        self.0.write_all(&bytes).await.is_ok()
     }
 
     /// Sends a GET.
@@ -71,23 +113,7 @@ impl Http2 {
 
     /// Sends a GET with a header whose name is in the static table.
     async fn ask(&mut self, stream: u32, path: &str, header: Option<([u8; 2], &str)>) -> bool {
-        // `:method: GET` and `:scheme: http` of the static table, then literals (RFC 7541)
-        let mut block = vec![0x82, 0x86];
-        let mut literal = |index: &[u8], value: &str| {
-            block.extend(index);
-            block.push(
-                u8::try_from(value.len())
-                    .ok()
-                    .filter(|length| *length < 127)
-                    .unwrap(),
-            );
-            block.extend(value.as_bytes());
-        };
-        literal(&[0x04], path);
-        literal(&[0x01], "localhost");
-        if let Some((name, value)) = header {
-            literal(&name, value);
-        }
+        let block = header_block(path, header);
         self.frame(HEADERS, ALL, stream, &block).await
     }
 
@@ -97,8 +123,7 @@ impl Http2 {
     }
 
     pub async fn reset(&mut self, stream: u32) -> bool {
-        // CANCEL
-        self.frame(RESET, 0, stream, &8_u32.to_be_bytes()).await
+        self.frame(RESET, 0, stream, &CANCEL.to_be_bytes()).await
     }
 
     pub async fn ping(&mut self) -> bool {

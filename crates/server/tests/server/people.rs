@@ -18,6 +18,7 @@ on_both!(
     clients_behind_a_proxy_are_told_apart,
     sessions_end_when_idle,
     sign_in_link_works_once,
+    sign_in_leads_to_pages_of_this_server_only,
 );
 
 async fn front_page_says_what_this_is(database: &str) {
@@ -269,4 +270,35 @@ async fn clients_behind_a_proxy_are_told_apart(database: &str) {
         page.text.contains("198.51.100.8"),
         "the log has the address of the client"
     );
+}
+
+async fn sign_in_leads_to_pages_of_this_server_only(database: &str) {
+    let bench = Bench::on(database, &[]).await;
+    person(&bench, "ann@example.com", Role::Editor).await;
+    for next in [
+        "https://evil.example/",
+        "//evil.example/",
+        "///evil.example",
+        "/\\evil.example",
+        "\\\\evil.example",
+        "/account//evil.example",
+        "/account/..//evil.example",
+        "/account/../../evil",
+        "javascript:alert(1)",
+        "data:text/html,x",
+        "\thttps://evil.example",
+        "/account\r\nlocation: https://evil.example",
+        "/projectsevil",
+        "@evil.example",
+        "",
+    ] {
+        let form = [
+            ("email", "ann@example.com"),
+            ("password", PASSWORD),
+            ("next", next),
+        ];
+        let page = Browser::new(&bench).send("/login", &form).await;
+        assert_eq!((page.status, &page.location), (200, &None), "{next:?}");
+        assert!(page.text.contains("<h1>Projects</h1>"), "{next:?}: {}", page.text);
+    }
 }

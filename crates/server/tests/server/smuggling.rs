@@ -2,6 +2,7 @@
 
 use crate::{
     harness::{Answer, Bench},
+    http2::{GOAWAY, Http2},
     wire,
 };
 
@@ -202,4 +203,15 @@ async fn http_2_in_the_clear_and_http_1_0() {
     assert_eq!((me.version(), me.status().as_u16()), (http::Version::HTTP_2, 200));
     let old = send(&bench, "GET /v1/me HTTP/1.0", "", "").await;
     assert_eq!((old.len(), old[0].status), (1, 200));
+}
+
+#[tokio::test]
+async fn a_flood_of_resets_ends_its_connection() {
+    let bench = Bench::start().await;
+    let mut client = Http2::open(bench.server.addresses.api, 1 << 16).await;
+    client.flood(2_000).await;
+    let end = client.until(GOAWAY).await;
+    // ENHANCE_YOUR_CALM
+    assert_eq!(end.payload[4..8], 11_u32.to_be_bytes(), "{end:?}");
+    assert_eq!(bench.get("/me").await.status, 200, "others notice nothing");
 }
