@@ -14,6 +14,7 @@ mod forms;
 mod help;
 mod keyed;
 mod login;
+mod manual;
 mod posts;
 mod profiles;
 mod providers;

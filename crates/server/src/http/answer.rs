@@ -74,7 +74,7 @@ pub fn problem(
     standing: Option<Standing>,
 ) -> Response<Body> {
     problem.request_id = request_id.to_owned();
-    problem.kind = format!("{}/docs#{}", app.settings.public_url, problem.code.as_str());
+    problem.kind = format!("{}/docs/reference/errors#{}", app.settings.public_url, problem.code.as_str());
     if problem.status >= 500 {
         tracing::warn!(request_id, path, code = problem.code.as_str(), "request failed");
     }
