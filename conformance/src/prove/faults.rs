@@ -448,7 +448,7 @@ fn copy_database(from: &Path, to: &Path) -> Result<()> {
         for entry in fs::read_dir(folder)? {
             let entry = entry?;
             let name = entry.file_name();
-            if !name.to_string_lossy().contains(".db") {
+            if !name.to_string_lossy().starts_with("searchwright.sqlite") {
                 continue;
             }
             if folder == to {

@@ -440,6 +440,26 @@ impl<'a> Account<'a> {
 mod tests {
     use super::*;
 
+    #[test]
+    fn guides_name_every_provider_and_its_settings() {
+        let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/providers");
+        for provider in Provider::ALL {
+            let file = match provider {
+                Provider::DataForSeo => "dataforseo.md",
+                Provider::GoogleAds
+                | Provider::SearchConsole
+                | Provider::Autocomplete
+                | Provider::PageSpeed => "google.md",
+                _ => "models.md",
+            };
+            let guide = std::fs::read_to_string(docs.join(file)).unwrap_or_default();
+            let known = provider.known_settings().iter().chain(provider.members());
+            for name in known.chain([&provider.word()]) {
+                assert!(guide.contains(&format!("`{name}`")), "{file} lacks {name}");
+            }
+        }
+    }
+
     fn settings(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
         pairs
             .iter()

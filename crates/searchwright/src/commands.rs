@@ -151,6 +151,14 @@ pub enum ServerCommand {
         /// The folder, created if it does not exist.
         folder: PathBuf,
     },
+    /// Write the manual into a folder, as a website. The server has the same at /docs.
+    Manual {
+        /// The folder, created if it does not exist.
+        folder: PathBuf,
+        /// URL at which the folder will be published; adds canonical links, sitemap.xml and robots.txt.
+        #[arg(long = "site-url", value_name = "URL")]
+        site_url: Option<url::Url>,
+    },
 }
 
 /// Showing the configuration.
@@ -359,6 +367,11 @@ pub async fn run(command: ServerCommand, cli: &Cli) -> Result<Exit, CliError> {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut self::command(), "searchwright", &mut script);
             std::io::stdout().write_all(&script)?;
+            Ok(Exit::Done)
+        }
+        ServerCommand::Manual { folder, site_url } => {
+            let pages = searchwright_server::manual::write_files(&folder, site_url.as_ref().map(url::Url::as_str))?;
+            eprintln!("{pages} pages are in {}", folder.display());
             Ok(Exit::Done)
         }
         ServerCommand::Man { folder } => {

@@ -43,7 +43,7 @@ Server
   serve, worker, migrate, move    Serve the API, MCP, jobs; jobs only; the schema; to PostgreSQL
   doctor, config, admin           Check the installation; settings; projects, keys, people, limits
   backup, restore, export, import Back up, put a backup back; take a project along in a file
-  completions, man, help          Completions of a shell; man pages; help of a command
+  completions, man, manual, help  Completions of a shell; man pages; the manual; help of a command
 
 Options:
       --json           Print JSON, one document (also: --jsonl, --output csv, --fields a,b, --all)
@@ -117,6 +117,7 @@ const LOCAL: &[&str] = &[
     "admin",
     "completions",
     "man",
+    "manual",
 ];
 
 /// Hides server and credential of calls in the commands that make none.

@@ -21,6 +21,7 @@ use crate::{
         bearer::Gate,
         body::Intake,
         concurrency::Concurrency,
+        docs::KeptManual,
         kept::KeptDocument,
         memory::MemoryPool,
         pressure::Pressure,
@@ -85,8 +86,8 @@ pub struct App {
     pub metrics: Metrics,
     /// The OpenAPI document, made when first asked for.
     pub openapi: OnceLock<KeptDocument>,
-    /// The pages of the API document, made when first asked for.
-    pub docs: OnceLock<KeptDocument>,
+    /// The manual, made when it is first asked for.
+    pub docs: OnceLock<KeptManual>,
     /// `/llms.txt`, made when it is first asked for.
     pub llms: OnceLock<KeptDocument>,
     /// `/skill.md`, made when it is first asked for.

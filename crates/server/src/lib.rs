@@ -11,6 +11,7 @@ pub mod doctor;
 pub mod http;
 mod listen;
 pub mod logs;
+pub mod manual;
 pub mod mcp;
 pub mod metrics;
 pub mod notices;

@@ -182,3 +182,16 @@ pub(super) fn assert_refused<T: std::fmt::Debug>(answer: &Result<T, Trouble>, ex
         "{answer:?} instead of {expected:?}"
     );
 }
+
+#[test]
+fn guide_of_each_vendor_names_what_a_person_enters() {
+    let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/providers");
+    for vendor in super::VENDORS {
+        let name = vendor.provider.as_str();
+        let guide = std::fs::read_to_string(docs.join(format!("{name}.md"))).unwrap_or_default();
+        assert!(guide.contains(&format!("--provider {name}")), "{name}");
+        for input in vendor.inputs.iter().filter(|input| input.asked) {
+            assert!(guide.contains(input.name), "{name}.md lacks {}", input.name);
+        }
+    }
+}

@@ -15,6 +15,7 @@ mod help;
 mod keyed;
 mod login;
 mod logs;
+mod manual;
 mod posts;
 mod profiles;
 mod providers;

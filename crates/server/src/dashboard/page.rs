@@ -22,7 +22,8 @@ fn name(stem: &str, content: &str, extension: &str) -> String {
     format!("{stem}-{hex}.{extension}")
 }
 
-const STYLE_TEXT: &str = include_str!("../../assets/pages.css");
+pub(crate) const STYLE_TEXT: &str = include_str!("../../assets/pages.css");
+pub(crate) const MANUAL_STYLE_TEXT: &str = include_str!("../../assets/manual.css");
 const SCRIPT_TEXT: &str = include_str!("../../assets/pages.js");
 const PASSKEYS_TEXT: &str = include_str!("../../assets/passkeys.js");
 
@@ -30,6 +31,12 @@ static STYLE: Asset = Asset {
     content: STYLE_TEXT,
     media_type: "text/css; charset=utf-8",
     name: LazyLock::new(|| name("pages", STYLE_TEXT, "css")),
+};
+
+static MANUAL_STYLE: Asset = Asset {
+    content: MANUAL_STYLE_TEXT,
+    media_type: "text/css; charset=utf-8",
+    name: LazyLock::new(|| name("manual", MANUAL_STYLE_TEXT, "css")),
 };
 
 static SCRIPT: Asset = Asset {
@@ -56,8 +63,13 @@ impl Form {
 }
 
 /// Address of the style sheet of all pages.
-pub(crate) fn style_address() -> String {
+fn style_address() -> String {
     format!("/assets/{}", *STYLE.name)
+}
+
+/// Addresses of the style sheets of the manual.
+pub(crate) fn manual_styles() -> [String; 2] {
+    [style_address(), format!("/assets/{}", *MANUAL_STYLE.name)]
 }
 
 /// Head of a page that has no template: everything before its main part but the navigation.
@@ -71,9 +83,9 @@ pub(crate) fn head(title: &str) -> String {
 
 /// The bar above every page.
 pub(crate) const TOP: &str = concat!(
-    "<header class=\"top\">",
-    include_str!("../../templates/brand.html"),
-    "</header>"
+    "<header class=\"top\"><a class=\"brand\" href=\"/\">",
+    include_str!("../../templates/brand_mark.html"),
+    "Searchwright</a></header>"
 );
 
 /// Name of the script of the pages of a project.
@@ -246,7 +258,7 @@ pub(crate) fn see_other(location: &str) -> Response<Body> {
 
 /// Style sheet and script.
 pub(super) async fn asset(Path(name): Path<String>) -> Response<Body> {
-    let assets = [&STYLE, &SCRIPT, &PASSKEYS];
+    let assets = [&STYLE, &MANUAL_STYLE, &SCRIPT, &PASSKEYS];
     let Some(asset) = assets.into_iter().find(|asset| *asset.name == name) else {
         return notice(
             StatusCode::NOT_FOUND,

@@ -31,6 +31,13 @@ struct LinkList {
     operations: Vec<OperationLine>,
 }
 
+impl OperationLine {
+    /// Resource of the operation, which has a page of the manual.
+    fn resource(&self) -> &str {
+        self.name.split('.').next().unwrap_or_default()
+    }
+}
+
 /// Operations on one resource.
 struct ResourceVerbs {
     name: &'static str,

@@ -15,6 +15,7 @@ use searchwright_contract::{
 use searchwright_engine::Endpoint;
 use serde_json::{Map, Value, json};
 
+pub(crate) use self::responses::codes;
 use super::kept::KeptDocument;
 use crate::app::App;
 

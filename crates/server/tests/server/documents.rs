@@ -106,6 +106,12 @@ async fn guides_name_what_there_is() {
             let is_event = EventType::ALL.iter().any(|kind| kind.as_str() == name);
             assert!(is_event || operations.contains(&name), "{path} names {name}");
         }
+        let links = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+        for link in links.filter(|link| link.contains("/docs")) {
+            let (address, part) = link.split_once('#').unwrap_or((link, ""));
+            let page = bench.http.get(address).send().await.unwrap().text().await.unwrap();
+            assert!(page.contains("<h1") && page.contains(part), "{path}: {link}");
+        }
         for name in &operations {
             let verb = name.split('.').next_back().unwrap_or_default();
             assert!(text.contains(verb), "{path} lacks {name}");
@@ -244,7 +250,7 @@ fn bounded(document: &Value, schema: &Value, at: &str) {
 #[tokio::test]
 async fn documents_are_kept_and_not_sent_again() {
     let bench = Bench::start().await;
-    for path in ["/docs", "/v1/openapi.json"] {
+    for path in ["/docs", "/docs/tutorial", "/docs/reference/posts", "/docs/report.png", "/v1/openapi.json"] {
         let url = format!("http://{}{path}", bench.server.addresses.api);
         let first = bench.http.get(&url).send().await.unwrap();
         assert_eq!(first.status(), 200);
@@ -261,4 +267,8 @@ async fn documents_are_kept_and_not_sent_again() {
     }
     let app = &bench.server.app;
     assert!(app.docs.get().is_some() && app.openapi.get().is_some());
+    for path in ["/docs/nothing", "/docs/tutorial.md"] {
+        let url = format!("http://{}{path}", bench.server.addresses.api);
+        assert_eq!(bench.http.get(&url).send().await.unwrap().status(), 404, "{path}");
+    }
 }

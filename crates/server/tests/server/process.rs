@@ -31,11 +31,11 @@ async fn probes_need_no_credential() {
         assert_eq!(fetch(&bench, format!("http://{api}/healthz")).await.0, 200);
         assert_eq!(fetch(&bench, format!("http://{api}/readyz")).await.0, 200);
     }
-    let (status, kind, docs) = fetch(&bench, format!("http://{api}/docs")).await;
+    let (status, kind, docs) = fetch(&bench, format!("http://{api}/docs/reference")).await;
     assert_eq!((status, kind.as_str()), (200, "text/html; charset=utf-8"));
     for endpoint in bench.endpoints() {
         assert!(
-            docs.contains(&format!("id=\"{}\"", endpoint.meta.name)),
+            docs.contains(&format!("#{}\"", endpoint.meta.name)),
             "{endpoint:?}"
         );
     }

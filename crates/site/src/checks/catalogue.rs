@@ -53,8 +53,29 @@ const fn severity(check: &Check) -> &'static str {
 }
 
 /// Escapes the names of HTML elements, so that Markdown does not render them.
-fn escape(text: &str) -> String {
-    text.replace('<', "\\<")
+/// Puts tags and other code of a text between backticks, so that readers see it and nothing takes it for markup.
+fn mark_code(text: &str) -> String {
+    const CODE: [[&str; 2]; 3] = [["<", ">"], ["{{", "}}"], ["[object Object", "]"]];
+    let mut marked = String::with_capacity(text.len() + 16);
+    let mut rest = text;
+    while !rest.is_empty() {
+        let code = CODE
+            .iter()
+            .filter(|[start, _]| rest.starts_with(start))
+            .find_map(|[_, end]| rest.get(..rest.find(end)? + end.len()));
+        if let Some(code) = code {
+            marked.push('`');
+            marked.push_str(code);
+            marked.push('`');
+            rest = rest.get(code.len()..).unwrap_or_default();
+        } else {
+            let next = rest.chars().next().map_or(0, char::len_utf8);
+            let (letter, after) = rest.split_at(next);
+            marked.push_str(letter);
+            rest = after;
+        }
+    }
+    marked
 }
 
 /// Section about the order of issues; see `score::impact`.
@@ -104,9 +125,9 @@ pub fn markdown() -> String {
                 check.id,
                 severity(check),
                 check.consequence().phrase(),
-                escape(check.description),
-                escape(check.why_it_matters),
-                escape(check.recommendation),
+                mark_code(check.description),
+                mark_code(check.why_it_matters),
+                mark_code(check.recommendation),
                 check.recheck_mode().verification(),
                 check.source,
             );

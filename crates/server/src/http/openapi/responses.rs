@@ -106,7 +106,7 @@ const fn success(effect: Effect) -> &'static str {
 }
 
 /// Returns the error codes that an operation can answer, by status.
-fn codes(meta: &Meta) -> impl Iterator<Item = Code> {
+pub(crate) fn codes(meta: &Meta) -> impl Iterator<Item = Code> {
     let is_possible = |code: &Code| {
         let by_kind = match code {
             Code::ProjectForbidden => meta.in_project(),
