@@ -30,7 +30,11 @@ impl From<Box<Problem>> for Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let problem = match error {
-            Error::Overloaded => Problem::new(Code::Overloaded, "too much is waiting to be written or to be done").after(1),
+            Error::Overloaded => Problem::new(
+                Code::Overloaded,
+                "too much is waiting to be written or to be done",
+            )
+            .after(1),
             Error::TooSlow => Problem::new(
                 Code::Overloaded,
                 "the query took too long and was ended; narrow it by a filter, or try again later",

@@ -370,7 +370,8 @@ pub async fn run(command: ServerCommand, cli: &Cli) -> Result<Exit, CliError> {
             Ok(Exit::Done)
         }
         ServerCommand::Manual { folder, site_url } => {
-            let pages = searchwright_server::manual::write_files(&folder, site_url.as_ref().map(url::Url::as_str))?;
+            let pages =
+                searchwright_server::manual::write_files(&folder, site_url.as_ref().map(url::Url::as_str))?;
             eprintln!("{pages} pages are in {}", folder.display());
             Ok(Exit::Done)
         }

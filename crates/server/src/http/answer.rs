@@ -74,7 +74,11 @@ pub fn problem(
     standing: Option<Standing>,
 ) -> Response<Body> {
     problem.request_id = request_id.to_owned();
-    problem.kind = format!("{}/docs/reference/errors#{}", app.settings.public_url, problem.code.as_str());
+    problem.kind = format!(
+        "{}/docs/reference/errors#{}",
+        app.settings.public_url,
+        problem.code.as_str()
+    );
     if problem.code == Code::Overloaded {
         // thousands a second, and whoever watches is told how many
         tracing::debug!(request_id, path, "request refused");

@@ -43,7 +43,10 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/readyz", routing::get(ready))
         .route("/v1/openapi.json", routing::get(openapi::serve))
         .route("/docs", routing::get(docs::serve))
-        .route("/docs/", routing::get(|| async { dashboard::page::see_other("/docs") }))
+        .route(
+            "/docs/",
+            routing::get(|| async { dashboard::page::see_other("/docs") }),
+        )
         .route("/docs/{*path}", routing::get(docs::serve_below))
         .route("/llms.txt", routing::get(guides::serve_links))
         .route("/skill.md", routing::get(guides::serve_skill))

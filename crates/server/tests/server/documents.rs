@@ -109,7 +109,15 @@ async fn guides_name_what_there_is() {
         let links = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
         for link in links.filter(|link| link.contains("/docs")) {
             let (address, part) = link.split_once('#').unwrap_or((link, ""));
-            let page = bench.http.get(address).send().await.unwrap().text().await.unwrap();
+            let page = bench
+                .http
+                .get(address)
+                .send()
+                .await
+                .unwrap()
+                .text()
+                .await
+                .unwrap();
             assert!(page.contains("<h1") && page.contains(part), "{path}: {link}");
         }
         for name in &operations {
@@ -250,7 +258,13 @@ fn bounded(document: &Value, schema: &Value, at: &str) {
 #[tokio::test]
 async fn documents_are_kept_and_not_sent_again() {
     let bench = Bench::start().await;
-    for path in ["/docs", "/docs/tutorial", "/docs/reference/posts", "/docs/report.png", "/v1/openapi.json"] {
+    for path in [
+        "/docs",
+        "/docs/tutorial",
+        "/docs/reference/posts",
+        "/docs/report.png",
+        "/v1/openapi.json",
+    ] {
         let url = format!("http://{}{path}", bench.server.addresses.api);
         let first = bench.http.get(&url).send().await.unwrap();
         assert_eq!(first.status(), 200);
