@@ -21,8 +21,7 @@ use crate::{
         bearer::Gate,
         body::Intake,
         concurrency::Concurrency,
-        docs::KeptManual,
-        kept::KeptDocument,
+        kept::{KeptDocument, KeptPages},
         memory::MemoryPool,
         pressure::Pressure,
         rate_limit::Limiter,
@@ -87,7 +86,7 @@ pub struct App {
     /// The OpenAPI document, made when first asked for.
     pub openapi: OnceLock<KeptDocument>,
     /// The manual, made when it is first asked for.
-    pub docs: OnceLock<KeptManual>,
+    pub docs: OnceLock<KeptPages>,
     /// `/llms.txt`, made when it is first asked for.
     pub llms: OnceLock<KeptDocument>,
     /// `/skill.md`, made when it is first asked for.

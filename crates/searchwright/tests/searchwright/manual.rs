@@ -125,7 +125,7 @@ fn run_script(options: &str, script: &str) -> Outcome {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .expect("/bin/bash");
+        .unwrap();
     Outcome::of(child)
 }
 
@@ -234,7 +234,7 @@ kill() { :; }
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .expect("/bin/bash");
+        .unwrap();
     let done = Outcome::of(child);
     assert_eq!(done.out, "", "commands that the program does not take");
     let ran = std::fs::read_to_string(ran).unwrap().lines().count();

@@ -1,6 +1,6 @@
 //! The manual, served to anyone: pages that load nothing from other hosts and run nothing.
 
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 
 use axum::{
     body::Body,
@@ -8,7 +8,7 @@ use axum::{
 };
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 
-use super::kept::KeptDocument;
+use super::kept::{KeptDocument, KeptPages};
 use crate::{
     app::App,
     dashboard::page,
@@ -16,23 +16,6 @@ use crate::{
 };
 
 const HTML: &str = "text/html; charset=utf-8";
-
-/// Every page of the manual, by its path below `/docs`.
-#[derive(Debug)]
-pub struct KeptManual(HashMap<String, KeptDocument>);
-
-impl KeptManual {
-    fn new(app: &App) -> Self {
-        let origin = app.settings.public_url.clone();
-        let website = Website::new(&app.engine.endpoints, &Location::Server { origin });
-        let pages = website.pages.into_iter();
-        Self(
-            pages
-                .map(|page| (page.path, KeptDocument::new(page.html)))
-                .collect(),
-        )
-    }
-}
 
 /// Serves the first page.
 pub async fn serve(State(app): State<Arc<App>>, request: HeaderMap) -> Response<Body> {
@@ -52,8 +35,12 @@ fn answer(app: &App, path: &str, request: &HeaderMap) -> Response<Body> {
     if let Some(image) = manual::image(path) {
         return closed(KeptDocument::new(image).answer(request, "image/png"));
     }
-    let manual = app.docs.get_or_init(|| KeptManual::new(app));
-    match manual.0.get(path) {
+    let manual = app.docs.get_or_init(|| {
+        let origin = app.settings.public_url.clone();
+        let website = Website::new(&app.engine.endpoints, &Location::Server { origin });
+        KeptPages::new(website.pages.into_iter().map(|page| (page.path, page.html)))
+    });
+    match manual.get(path) {
         Some(page) => closed(page.answer(request, HTML)),
         None => page::notice(
             StatusCode::NOT_FOUND,

@@ -1,5 +1,7 @@
 //! Documents that are the same for everybody until the server ends: made once, kept, and not sent again to who has them.
 
+use std::collections::HashMap;
+
 use axum::body::Body;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
@@ -11,6 +13,26 @@ use super::{answer::put, arguments::entity_tags, conditional::tag_of, outgoing::
 pub struct KeptDocument {
     body: Bytes,
     tag: String,
+}
+
+/// Pages of a website, by their paths.
+#[derive(Debug)]
+pub struct KeptPages(HashMap<String, KeptDocument>);
+
+impl KeptPages {
+    /// Keeps these.
+    pub fn new(pages: impl Iterator<Item = (String, String)>) -> Self {
+        Self(
+            pages
+                .map(|(path, html)| (path, KeptDocument::new(html)))
+                .collect(),
+        )
+    }
+
+    /// The page of a path.
+    pub fn get(&self, path: &str) -> Option<&KeptDocument> {
+        self.0.get(path)
+    }
 }
 
 impl KeptDocument {
