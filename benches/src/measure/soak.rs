@@ -18,6 +18,7 @@ use std::{
 
 use anyhow::{Context as _, Result, bail};
 use rusqlite::{Connection, OpenFlags};
+use searchwright_contract::Clock;
 use serde_json::json;
 
 use super::{
@@ -59,6 +60,12 @@ const HELD: [(&str, &str, Option<f64>); 7] = [
     ("database", "MB", None),
 ];
 
+/// Samples with the seconds since the beginning, and the 99th percentiles of the slices.
+struct Sustained {
+    samples: Vec<(f64, Sampled)>,
+    waits: Vec<f64>,
+}
+
 /// Runs for so many minutes.
 pub fn run(minutes: u32, report: &mut Report) -> Result<()> {
     eprintln!("preparing an installation");
@@ -89,7 +96,7 @@ pub fn run(minutes: u32, report: &mut Report) -> Result<()> {
         cookie,
         receiver,
     )?;
-    let (samples, waits) = sustain(&installation, server.id(), &mix, capacity * SHARE, minutes)?;
+    let Sustained { samples, waits } = sustain(&installation, server.id(), &mix, capacity * SHARE, minutes)?;
     let lived = life.end()?;
     eprintln!("{lived}");
     report.add(Figure {
@@ -104,14 +111,14 @@ pub fn run(minutes: u32, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// Keeps the load up, and notes what the server holds after each slice: seconds since the beginning, and the figures.
+/// Keeps the load up, and notes what the server holds after each slice.
 fn sustain(
     installation: &Installation,
     server: u32,
     mix: &Mix,
     rate: f64,
     minutes: u32,
-) -> Result<(Vec<(f64, Sampled)>, Vec<f64>)> {
+) -> Result<Sustained> {
     let begun = Instant::now();
     let (mut samples, mut waits) = (Vec::new(), Vec::new());
     let mut backed_up = Instant::now();
@@ -145,7 +152,7 @@ fn sustain(
             .join()
             .map_err(|_| anyhow::anyhow!("the backup failed"))??;
     }
-    Ok((samples, waits))
+    Ok(Sustained { samples, waits })
 }
 
 fn back_up(data: &Path) -> Result<()> {
@@ -180,8 +187,9 @@ fn sample(folder: &Path, server: u32) -> Result<Sampled> {
     let oldest = |text: &str| -> Result<f64> {
         let due: Option<String> = database.query_row(text, [], |row| row.get(0))?;
         let Some(due) = due else { return Ok(0.0) };
-        let due: jiff::Timestamp = due.parse()?;
-        Ok(jiff::Timestamp::now().duration_since(due).as_secs_f64().max(0.0))
+        let due: searchwright_contract::Instant = due.parse().map_err(anyhow::Error::msg)?;
+        let late = Clock::system().now().millis() - due.millis();
+        Ok(late.max(0) as f64 / 1e3)
     };
     Ok([
         crate::memory::resident(server)?,
