@@ -15,9 +15,9 @@ use searchwright_contract::Clock;
 use xtask::{packages, random::Random};
 
 use super::{
-    history::{Entry, History},
+    history::{History, HistoryEntry},
     strace,
-    verdict::{self, Invariant, Verdict},
+    verdict::{self, Invariant, InvariantVerdict},
     workload::Workload,
     world::World,
 };
@@ -112,7 +112,7 @@ pub(super) struct Outcome {
     pub(super) history: PathBuf,
     pub(super) calls: usize,
     pub(super) faults: usize,
-    pub(super) verdicts: Vec<Verdict>,
+    pub(super) verdicts: Vec<InvariantVerdict>,
 }
 
 impl Outcome {
@@ -144,7 +144,7 @@ struct Stage<'a> {
 pub(super) fn run(plan: &Plan<'_>, experiment: Experiment, storage: Storage) -> Result<Outcome> {
     let name = format!("{}-{}", experiment.name(), storage.name().to_lowercase());
     let history = Arc::new(History::create(plan.folder.join(format!("{name}.jsonl")))?);
-    history.write(Entry::Began {
+    history.write(HistoryEntry::Began {
         experiment: experiment.name().to_owned(),
         database: storage.name().to_owned(),
         processes: experiment.processes(),
@@ -180,8 +180,8 @@ pub(super) fn run(plan: &Plan<'_>, experiment: Experiment, storage: Storage) -> 
     world.record_items();
     history.flush()?;
     let lines = super::history::read(history.path())?;
-    let is_sent = |line: &&super::history::Line| matches!(line.entry, Entry::Sent { .. });
-    let is_fault = |line: &&super::history::Line| matches!(line.entry, Entry::Fault { .. });
+    let is_sent = |line: &&super::history::Line| matches!(line.entry, HistoryEntry::Sent { .. });
+    let is_fault = |line: &&super::history::Line| matches!(line.entry, HistoryEntry::Fault { .. });
     Ok(Outcome {
         experiment,
         storage,
@@ -223,11 +223,11 @@ impl Stage<'_> {
                 while Instant::now() < until {
                     self.pause(300, 4_000);
                     if experiment == Experiment::Database {
-                        self.note("PostgreSQL crashes and recovers");
+                        self.record_fault("PostgreSQL crashes and recovers");
                         self.fleet.database().context("no PostgreSQL")?.crash()?;
                         self.ensure_running()?;
                     } else {
-                        self.note("kill -9");
+                        self.record_fault("kill -9");
                         self.restart(0, &Surroundings::default())?;
                     }
                 }
@@ -236,8 +236,8 @@ impl Stage<'_> {
         }
     }
 
-    fn note(&self, fault: &str) {
-        self.history.write(Entry::Fault {
+    fn record_fault(&self, fault: &str) {
+        self.history.write(HistoryEntry::Fault {
             fault: fault.to_owned(),
         });
     }
@@ -274,16 +274,16 @@ impl Stage<'_> {
         while Instant::now() < until {
             self.pause(300, 6_000);
             if let Some((number, _)) = frozen.take_if(|(_, since)| since.elapsed() > FREEZE_TIME) {
-                self.note(&format!("process {number} goes on (SIGCONT)"));
+                self.record_fault(&format!("process {number} goes on (SIGCONT)"));
                 self.fleet.set_frozen(number, false);
             }
             let number = self.random.below(count);
             if frozen.is_none() {
-                self.note(&format!("process {number} is suspended (SIGSTOP)"));
+                self.record_fault(&format!("process {number} is suspended (SIGSTOP)"));
                 self.fleet.set_frozen(number, true);
                 frozen = Some((number, Instant::now()));
             } else if frozen.is_none_or(|(other, _)| other != number) {
-                self.note(&format!("kill -9 of process {number}"));
+                self.record_fault(&format!("kill -9 of process {number}"));
                 self.restart(number, &Surroundings::default())?;
             }
         }
@@ -307,7 +307,7 @@ impl Stage<'_> {
             // late enough for it to be ready
             let first = self.random.between(40, 200);
             let around = strace::fail(calls, error, first)?;
-            self.note(&format!("{said}, from call {first} of {calls} on"));
+            self.record_fault(&format!("{said}, from call {first} of {calls} on"));
             self.fleet.kill(0).or_else(|error| {
                 if self.fleet.has_ended(0) {
                     Ok(())
@@ -321,7 +321,7 @@ impl Stage<'_> {
             while begun.elapsed() < DISK_TIME && !self.fleet.has_ended(0) {
                 thread::sleep(Duration::from_millis(20));
             }
-            self.note("the disk works again");
+            self.record_fault("the disk works again");
             self.restart(0, &Surroundings::default())?;
             self.pause(500, 1_500);
         }
@@ -356,17 +356,17 @@ impl Stage<'_> {
                     thread::sleep(Duration::from_millis(100));
                 }
             }
-            self.note(&format!("the clock is set to {seconds:+} s"));
+            self.record_fault(&format!("the clock is set to {seconds:+} s"));
             set(*seconds)?;
             if at % 2 == 1 {
-                self.note("kill -9");
+                self.record_fault("kill -9");
                 self.restart(0, &around)?;
             }
         }
         while Instant::now() < until {
             thread::sleep(Duration::from_millis(100));
         }
-        self.note("the clock is the machine's again");
+        self.record_fault("the clock is the machine's again");
         self.restart(0, &Surroundings::default())
     }
 
@@ -379,7 +379,7 @@ impl Stage<'_> {
             copy_database(self.fleet.data(), &older)?;
             self.begin(0, &Surroundings::default())?;
             self.pause(2_000, 4_000);
-            self.note("kill -9, and the commits of the last seconds are lost");
+            self.record_fault("kill -9, and the commits of the last seconds are lost");
             self.fleet.kill(0)?;
             copy_database(&older, self.fleet.data())?;
             self.begin(0, &Surroundings::default())?;
@@ -408,7 +408,7 @@ impl Stage<'_> {
             let points = self.plan.points.min(last - first);
             for point in 0..points {
                 let number = first + 1 + point * (last - first) / points;
-                self.note(&format!(
+                self.record_fault(&format!(
                     "kill -9 at call {number} of {call} of a thread ({})",
                     storage.name()
                 ));

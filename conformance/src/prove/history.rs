@@ -43,6 +43,15 @@ impl Action {
         })
     }
 
+    /// Method of its request.
+    pub(super) fn method(&self) -> &'static str {
+        match self {
+            Self::ChangeKeyword { .. } => "PATCH",
+            Self::DeleteKeyword { .. } => "DELETE",
+            _ => "POST",
+        }
+    }
+
     /// Id of the record that it is about, where that is known before.
     pub(super) fn record(&self) -> Option<&str> {
         match self {
@@ -56,7 +65,7 @@ impl Action {
 /// A line of a history.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "entry", rename_all = "snake_case")]
-pub(super) enum Entry {
+pub(super) enum HistoryEntry {
     /// The first line: what ran.
     Began {
         experiment: String,
@@ -167,7 +176,7 @@ pub(super) enum Entry {
 pub(super) struct Line {
     pub(super) at: u64,
     #[serde(flatten)]
-    pub(super) entry: Entry,
+    pub(super) entry: HistoryEntry,
 }
 
 /// A history that is being written.
@@ -199,7 +208,7 @@ impl History {
     }
 
     /// Appends an entry. What cannot be written is said on standard error, and the verdict misses it.
-    pub(super) fn write(&self, entry: Entry) {
+    pub(super) fn write(&self, entry: HistoryEntry) {
         let line = Line {
             at: self.begun.elapsed().as_millis() as u64,
             entry,

@@ -11,7 +11,7 @@ use anyhow::{Result, bail};
 use super::{
     faults::{Experiment, Outcome, Plan},
     history,
-    verdict::{self, INVARIANTS, Invariant, Verdict},
+    verdict::{self, INVARIANTS, Invariant, InvariantVerdict},
 };
 
 /// Faults of an invariant that are shown.
@@ -66,7 +66,7 @@ pub(super) fn print(outcome: &Outcome) {
     }
 }
 
-fn print_verdicts(verdicts: &[Verdict]) {
+fn print_verdicts(verdicts: &[InvariantVerdict]) {
     for verdict in verdicts {
         eprintln!("  {:4} {}", verdict.invariant.number(), describe(verdict));
         for fault in verdict.faults.iter().take(MAX_SHOWN) {
@@ -75,7 +75,7 @@ fn print_verdicts(verdicts: &[Verdict]) {
     }
 }
 
-fn describe(verdict: &Verdict) -> String {
+fn describe(verdict: &InvariantVerdict) -> String {
     match (verdict.compared, verdict.faults.len()) {
         (0, 0) => "nothing to compare".to_owned(),
         (compared, 0) => format!("holds for {compared}"),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::history::{Action, Entry, Line};
+use super::history::{Action, HistoryEntry, Line};
 
 /// An invariant with its number in the reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -58,7 +58,7 @@ impl Invariant {
 
 /// Judgement of one invariant.
 #[derive(Debug)]
-pub(super) struct Verdict {
+pub(super) struct InvariantVerdict {
     pub(super) invariant: Invariant,
     /// Things that were compared.
     pub(super) compared: usize,
@@ -128,11 +128,11 @@ impl<'a> Records<'a> {
         records
     }
 
-    fn add(&mut self, entry: &'a Entry) {
+    fn add(&mut self, entry: &'a HistoryEntry) {
         match entry {
-            Entry::Began { .. } | Entry::Fault { .. } | Entry::Settled { .. } => {}
-            Entry::Sent { call, action } => self.calls.entry(*call).or_default().action = Some(action),
-            Entry::Answered {
+            HistoryEntry::Began { .. } | HistoryEntry::Fault { .. } | HistoryEntry::Settled { .. } => {}
+            HistoryEntry::Sent { call, action } => self.calls.entry(*call).or_default().action = Some(action),
+            HistoryEntry::Answered {
                 call,
                 status,
                 id,
@@ -145,15 +145,15 @@ impl<'a> Records<'a> {
                     job: job.as_deref(),
                 });
             }
-            Entry::Lost { call } => self.calls.entry(*call).or_default().is_unknown = true,
-            Entry::Probed { key, status } => self.probes.push((key, *status)),
-            Entry::Created { item, title } => {
+            HistoryEntry::Lost { call } => self.calls.entry(*call).or_default().is_unknown = true,
+            HistoryEntry::Probed { key, status } => self.probes.push((key, *status)),
+            HistoryEntry::Created { item, title } => {
                 self.created.entry(title).or_default().insert(*item);
             }
-            Entry::Charged { call } => {
+            HistoryEntry::Charged { call } => {
                 self.charged.insert(*call);
             }
-            Entry::Delivered {
+            HistoryEntry::Delivered {
                 event,
                 kind,
                 digest,
@@ -164,10 +164,10 @@ impl<'a> Records<'a> {
                     .or_default()
                     .push((kind, digest, *accepted));
             }
-            Entry::FoundKeyword { id, keyword, volume } => {
+            HistoryEntry::FoundKeyword { id, keyword, volume } => {
                 self.keywords.insert(id, (keyword, *volume));
             }
-            Entry::FoundPost {
+            HistoryEntry::FoundPost {
                 id,
                 title,
                 state,
@@ -182,7 +182,7 @@ impl<'a> Records<'a> {
                 };
                 self.posts.insert(id, post);
             }
-            Entry::FoundJob {
+            HistoryEntry::FoundJob {
                 id,
                 kind,
                 status,
@@ -190,24 +190,24 @@ impl<'a> Records<'a> {
             } => {
                 self.jobs.insert(id, (kind, status, *waits));
             }
-            Entry::FoundEvent { id, kind, post } => {
+            HistoryEntry::FoundEvent { id, kind, post } => {
                 self.events.insert(id, (kind, post.as_deref()));
             }
-            Entry::FoundDelivery { event, status, .. } => {
+            HistoryEntry::FoundDelivery { event, status, .. } => {
                 self.deliveries.insert(event, status);
             }
-            Entry::FoundActivity { operation, subject } => {
+            HistoryEntry::FoundActivity { operation, subject } => {
                 let subject = subject.as_deref().unwrap_or_default();
                 *self.activity.entry((operation, subject)).or_default() += 1;
             }
-            Entry::FoundAudit { id, status } => self.audits.push((id, status)),
-            Entry::FoundItem { title, .. } => *self.items.entry(title).or_default() += 1,
-            Entry::FoundSpend { charged, uncertain } => self.spend = (*charged, *uncertain),
-            Entry::FoundSlots { schedule, due, fired } => self.slots.push((schedule, *due, *fired)),
+            HistoryEntry::FoundAudit { id, status } => self.audits.push((id, status)),
+            HistoryEntry::FoundItem { title, .. } => *self.items.entry(title).or_default() += 1,
+            HistoryEntry::FoundSpend { charged, uncertain } => self.spend = (*charged, *uncertain),
+            HistoryEntry::FoundSlots { schedule, due, fired } => self.slots.push((schedule, *due, *fired)),
         }
     }
 
-    fn jobs_exist(&self, found: &mut Verdict) {
+    fn jobs_exist(&self, found: &mut InvariantVerdict) {
         for (number, call) in &self.calls {
             let Some(job) = call.success().and_then(|answer| answer.job) else {
                 continue;
@@ -221,7 +221,7 @@ impl<'a> Records<'a> {
         }
     }
 
-    fn writes_last(&self, found: &mut Verdict) {
+    fn writes_last(&self, found: &mut InvariantVerdict) {
         // keywords that somebody was told are gone, and the value that each was given last
         let mut deleted = BTreeSet::new();
         let mut volumes: BTreeMap<&str, (u64, bool)> = BTreeMap::new();
@@ -290,7 +290,7 @@ impl<'a> Records<'a> {
         }
     }
 
-    fn repeats_are_one(&self, found: &mut Verdict) {
+    fn repeats_are_one(&self, found: &mut InvariantVerdict) {
         let mut keywords: BTreeMap<&str, usize> = BTreeMap::new();
         for (keyword, _) in self.keywords.values() {
             *keywords.entry(keyword).or_default() += 1;
@@ -328,7 +328,7 @@ impl<'a> Records<'a> {
         }
     }
 
-    fn events_arrive(&self, found: &mut Verdict) {
+    fn events_arrive(&self, found: &mut InvariantVerdict) {
         for (event, (kind, _)) in &self.events {
             found.compared += 1;
             let came = self.delivered.get(event).map_or(&[][..], Vec::as_slice);
@@ -376,7 +376,7 @@ impl<'a> Records<'a> {
         }
     }
 
-    fn nothing_twice(&self, found: &mut Verdict) {
+    fn nothing_twice(&self, found: &mut InvariantVerdict) {
         let mut titles = BTreeSet::new();
         for (id, post) in &self.posts {
             titles.insert(post.title);
@@ -418,7 +418,7 @@ impl<'a> Records<'a> {
         }
     }
 
-    fn charges_count(&self, found: &mut Verdict) {
+    fn charges_count(&self, found: &mut InvariantVerdict) {
         found.compared = self.charged.len();
         let counted = self.spend.0 + self.spend.1;
         if counted < self.charged.len() as u64 {
@@ -431,7 +431,7 @@ impl<'a> Records<'a> {
         }
     }
 
-    fn slots_fire_once(&self, found: &mut Verdict) {
+    fn slots_fire_once(&self, found: &mut InvariantVerdict) {
         for (schedule, due, fired) in &self.slots {
             found.compared += due;
             if fired != due {
@@ -442,7 +442,7 @@ impl<'a> Records<'a> {
         }
     }
 
-    fn revoked_stays_revoked(&self, found: &mut Verdict) {
+    fn revoked_stays_revoked(&self, found: &mut InvariantVerdict) {
         let revoked: BTreeSet<&str> = self
             .calls
             .values()
@@ -462,7 +462,7 @@ impl<'a> Records<'a> {
         }
     }
 
-    fn jobs_end(&self, found: &mut Verdict) {
+    fn jobs_end(&self, found: &mut InvariantVerdict) {
         for (id, (kind, status, waits)) in &self.jobs {
             found.compared += 1;
             if matches!(*status, "queued" | "running") && !waits {
@@ -476,7 +476,7 @@ impl<'a> Records<'a> {
         }
     }
 
-    fn activity_matches(&self, found: &mut Verdict) {
+    fn activity_matches(&self, found: &mut InvariantVerdict) {
         let mut expected: BTreeMap<(&str, &str), usize> = BTreeMap::new();
         let mut unknown: BTreeMap<&str, usize> = BTreeMap::new();
         for call in self.calls.values() {
@@ -530,12 +530,12 @@ impl<'a> Records<'a> {
 }
 
 /// Judges a history by every invariant.
-pub(super) fn judge(lines: &[Line]) -> Vec<Verdict> {
+pub(super) fn judge(lines: &[Line]) -> Vec<InvariantVerdict> {
     let records = Records::gather(lines);
     INVARIANTS
         .iter()
         .map(|(invariant, _)| {
-            let mut verdict = Verdict {
+            let mut verdict = InvariantVerdict {
                 invariant: *invariant,
                 compared: 0,
                 faults: Vec::new(),
@@ -561,14 +561,14 @@ pub(super) fn judge(lines: &[Line]) -> Vec<Verdict> {
 #[cfg(test)]
 mod tests {
     use super::{Invariant, judge};
-    use crate::prove::history::{Action, Entry, Line};
+    use crate::prove::history::{Action, HistoryEntry, Line};
 
-    fn sent(call: u64, action: Action) -> Entry {
-        Entry::Sent { call, action }
+    fn sent(call: u64, action: Action) -> HistoryEntry {
+        HistoryEntry::Sent { call, action }
     }
 
-    fn answered(call: u64, id: Option<&str>, job: Option<&str>) -> Entry {
-        Entry::Answered {
+    fn answered(call: u64, id: Option<&str>, job: Option<&str>) -> HistoryEntry {
+        HistoryEntry::Answered {
             call,
             status: 201,
             id: id.map(str::to_owned),
@@ -581,16 +581,16 @@ mod tests {
         word.to_owned()
     }
 
-    fn keyword(id: &str, volume: Option<u64>) -> Entry {
-        Entry::FoundKeyword {
+    fn keyword(id: &str, volume: Option<u64>) -> HistoryEntry {
+        HistoryEntry::FoundKeyword {
             id: text(id),
             keyword: text("lamp"),
             volume,
         }
     }
 
-    fn delivered(digest: &str) -> Entry {
-        Entry::Delivered {
+    fn delivered(digest: &str) -> HistoryEntry {
+        HistoryEntry::Delivered {
             event: text("e1"),
             kind: text("post.published"),
             digest: text(digest),
@@ -598,9 +598,9 @@ mod tests {
         }
     }
 
-    fn post(state: &str, evidence: usize) -> Entry {
+    fn post(state: &str, evidence: usize) -> HistoryEntry {
         let was_live = state == "published";
-        Entry::FoundPost {
+        HistoryEntry::FoundPost {
             id: text("p1"),
             title: text("Lamp"),
             state: text(state),
@@ -609,29 +609,29 @@ mod tests {
         }
     }
 
-    fn activity(operation: &str, subject: &str) -> Entry {
-        Entry::FoundActivity {
+    fn activity(operation: &str, subject: &str) -> HistoryEntry {
+        HistoryEntry::FoundActivity {
             operation: text(operation),
             subject: Some(text(subject)),
         }
     }
 
-    fn item(item: u64) -> Entry {
-        Entry::FoundItem {
+    fn item(item: u64) -> HistoryEntry {
+        HistoryEntry::FoundItem {
             item,
             title: text("Lamp"),
         }
     }
 
-    fn audit(status: &str) -> Entry {
-        Entry::FoundAudit {
+    fn audit(status: &str) -> HistoryEntry {
+        HistoryEntry::FoundAudit {
             id: text("a1"),
             status: text(status),
         }
     }
 
-    fn slots(fired: usize) -> Entry {
-        Entry::FoundSlots {
+    fn slots(fired: usize) -> HistoryEntry {
+        HistoryEntry::FoundSlots {
             schedule: text("s"),
             due: 1,
             fired,
@@ -639,7 +639,7 @@ mod tests {
     }
 
     /// A history that keeps every invariant.
-    fn sound() -> Vec<Entry> {
+    fn sound() -> Vec<HistoryEntry> {
         vec![
             sent(
                 1,
@@ -647,7 +647,7 @@ mod tests {
                     keyword: text("lamp"),
                 },
             ),
-            Entry::Lost { call: 1 },
+            HistoryEntry::Lost { call: 1 },
             answered(1, Some("k1"), None),
             answered(1, Some("k1"), None),
             sent(
@@ -662,33 +662,33 @@ mod tests {
             answered(3, Some("p1"), None),
             sent(4, Action::PublishPost { post: text("p1") }),
             answered(4, None, Some("j1")),
-            Entry::Created {
+            HistoryEntry::Created {
                 item: 1,
                 title: text("Lamp"),
             },
             delivered("one"),
             delivered("one"),
-            Entry::Charged { call: 0 },
+            HistoryEntry::Charged { call: 0 },
             sent(5, Action::RevokeKey { key: text("s1") }),
             answered(5, None, None),
-            Entry::Probed {
+            HistoryEntry::Probed {
                 key: text("s1"),
                 status: 401,
             },
             keyword("k1", Some(7)),
             post("published", 0),
-            Entry::FoundJob {
+            HistoryEntry::FoundJob {
                 id: text("j1"),
                 kind: text("publish"),
                 status: text("succeeded"),
                 waits: false,
             },
-            Entry::FoundEvent {
+            HistoryEntry::FoundEvent {
                 id: text("e1"),
                 kind: text("post.published"),
                 post: Some(text("p1")),
             },
-            Entry::FoundDelivery {
+            HistoryEntry::FoundDelivery {
                 event: text("e1"),
                 status: text("succeeded"),
                 attempts: 2,
@@ -699,7 +699,7 @@ mod tests {
             activity("posts.publish", "p1"),
             audit("completed"),
             item(1),
-            Entry::FoundSpend {
+            HistoryEntry::FoundSpend {
                 charged: 0,
                 uncertain: 1,
             },
@@ -707,7 +707,7 @@ mod tests {
         ]
     }
 
-    fn violated(entries: Vec<Entry>) -> Vec<Invariant> {
+    fn violated(entries: Vec<HistoryEntry>) -> Vec<Invariant> {
         let lines: Vec<Line> = entries.into_iter().map(|entry| Line { at: 0, entry }).collect();
         let verdicts = judge(&lines).into_iter();
         verdicts
@@ -717,7 +717,7 @@ mod tests {
     }
 
     /// Violations of the sound history with the entries at which `find` is true replaced.
-    fn with(find: impl Fn(&Entry) -> bool, instead: &[Entry]) -> Vec<Invariant> {
+    fn with(find: impl Fn(&HistoryEntry) -> bool, instead: &[HistoryEntry]) -> Vec<Invariant> {
         let mut entries = sound();
         let at = entries.iter().position(&find).unwrap();
         entries.retain(|entry| !find(entry));
@@ -736,8 +736,8 @@ mod tests {
             ActivityMatches, ChargesCount, EventsArrive, JobsEnd, JobsExist, NothingTwice, RepeatsAreOne,
             RevokedStaysRevoked, SlotsFireOnce, WritesLast,
         };
-        let is_job = |entry: &Entry| matches!(entry, Entry::FoundJob { .. });
-        let job = |status: &str| Entry::FoundJob {
+        let is_job = |entry: &HistoryEntry| matches!(entry, HistoryEntry::FoundJob { .. });
+        let job = |status: &str| HistoryEntry::FoundJob {
             id: text("j1"),
             kind: text("publish"),
             status: text(status),
@@ -745,34 +745,34 @@ mod tests {
         };
         assert_eq!(with(is_job, &[]), [JobsExist]);
         assert_eq!(with(is_job, &[job("running")]), [JobsEnd]);
-        let is_keyword = |entry: &Entry| matches!(entry, Entry::FoundKeyword { .. });
+        let is_keyword = |entry: &HistoryEntry| matches!(entry, HistoryEntry::FoundKeyword { .. });
         assert_eq!(with(is_keyword, &[]), [WritesLast]);
         assert_eq!(with(is_keyword, &[keyword("k1", Some(6))]), [WritesLast]);
         assert_eq!(
             with(is_keyword, &[keyword("k1", Some(7)), keyword("k2", None)]),
             [RepeatsAreOne]
         );
-        let is_second = |entry: &Entry| matches!(entry, Entry::Answered { call: 1, .. });
+        let is_second = |entry: &HistoryEntry| matches!(entry, HistoryEntry::Answered { call: 1, .. });
         let two = [answered(1, Some("k1"), None), answered(1, Some("k2"), None)];
         assert_eq!(with(is_second, &two), [RepeatsAreOne]);
-        let is_delivered = |entry: &Entry| matches!(entry, Entry::Delivered { .. });
+        let is_delivered = |entry: &HistoryEntry| matches!(entry, HistoryEntry::Delivered { .. });
         assert_eq!(with(is_delivered, &[]), [EventsArrive]);
         assert_eq!(
             with(is_delivered, &[delivered("one"), delivered("two")]),
             [EventsArrive]
         );
         assert_eq!(
-            with(|entry| matches!(entry, Entry::FoundEvent { .. }), &[]),
+            with(|entry| matches!(entry, HistoryEntry::FoundEvent { .. }), &[]),
             [EventsArrive]
         );
         assert_eq!(
-            with(|entry| matches!(entry, Entry::FoundDelivery { .. }), &[]),
+            with(|entry| matches!(entry, HistoryEntry::FoundDelivery { .. }), &[]),
             [EventsArrive]
         );
-        let is_item = |entry: &Entry| matches!(entry, Entry::FoundItem { .. });
+        let is_item = |entry: &HistoryEntry| matches!(entry, HistoryEntry::FoundItem { .. });
         assert_eq!(with(is_item, &[item(1), item(2)]), [NothingTwice]);
         assert_eq!(with(is_item, &[]), [NothingTwice]);
-        let is_post = |entry: &Entry| matches!(entry, Entry::FoundPost { .. });
+        let is_post = |entry: &HistoryEntry| matches!(entry, HistoryEntry::FoundPost { .. });
         // that it was live is said by an event
         assert_eq!(
             with(is_post, &[post("uncertain", 0)]),
@@ -780,34 +780,34 @@ mod tests {
         );
         assert_eq!(with(is_post, &[post("uncertain", 1)]), [EventsArrive]);
         assert_eq!(with(is_post, &[post("failed", 0)]), [EventsArrive, NothingTwice]);
-        let is_spend = |entry: &Entry| matches!(entry, Entry::FoundSpend { .. });
+        let is_spend = |entry: &HistoryEntry| matches!(entry, HistoryEntry::FoundSpend { .. });
         assert_eq!(
             with(
                 is_spend,
-                &[Entry::FoundSpend {
+                &[HistoryEntry::FoundSpend {
                     charged: 0,
                     uncertain: 0
                 }]
             ),
             [ChargesCount]
         );
-        let is_audit = |entry: &Entry| matches!(entry, Entry::FoundAudit { .. });
-        let is_slots = |entry: &Entry| matches!(entry, Entry::FoundSlots { .. });
+        let is_audit = |entry: &HistoryEntry| matches!(entry, HistoryEntry::FoundAudit { .. });
+        let is_slots = |entry: &HistoryEntry| matches!(entry, HistoryEntry::FoundSlots { .. });
         assert_eq!(with(is_slots, &[slots(0)]), [SlotsFireOnce]);
         assert_eq!(with(is_slots, &[slots(2)]), [SlotsFireOnce]);
         assert_eq!(with(is_audit, &[audit("running")]), [JobsEnd]);
-        let is_probe = |entry: &Entry| matches!(entry, Entry::Probed { .. });
+        let is_probe = |entry: &HistoryEntry| matches!(entry, HistoryEntry::Probed { .. });
         assert_eq!(
             with(
                 is_probe,
-                &[Entry::Probed {
+                &[HistoryEntry::Probed {
                     key: text("s1"),
                     status: 200
                 }]
             ),
             [RevokedStaysRevoked]
         );
-        let is_create = |entry: &Entry| *entry == activity("keywords.create", "k1");
+        let is_create = |entry: &HistoryEntry| *entry == activity("keywords.create", "k1");
         assert_eq!(with(is_create, &[]), [ActivityMatches]);
         let more = [
             activity("keywords.create", "k1"),
@@ -825,7 +825,7 @@ mod tests {
                     keyword: text("lamp"),
                 },
             ),
-            Entry::Lost { call: 1 },
+            HistoryEntry::Lost { call: 1 },
         ];
         assert_eq!(violated(unknown.clone()), []);
         let mut carried_out = unknown;

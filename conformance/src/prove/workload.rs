@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use xtask::random::Random;
 
 use super::{
-    history::{Action, Entry, History},
+    history::{Action, History, HistoryEntry},
     world::World,
 };
 use crate::{
@@ -178,18 +178,19 @@ impl Workload {
     fn carry_out(
         &self,
         action: Action,
-        (method, path): (&str, &str),
+        path: &str,
         body: Option<&Value>,
         random: &mut Random,
     ) -> Option<Done> {
         let call = self.history.next_call();
-        self.history.write(Entry::Sent { call, action });
+        let method = action.method();
+        self.history.write(HistoryEntry::Sent { call, action });
         let begun = RealTime::now();
         let mut done = None;
         loop {
             let client = self.client().with("Idempotency-Key", format!("prove-{call}"));
             match client.request(method, &self.project.path(path), body) {
-                Err(_) => self.history.write(Entry::Lost { call }),
+                Err(_) => self.history.write(HistoryEntry::Lost { call }),
                 Ok(answer) => {
                     let is_done = self.write_answer(call, &answer);
                     if let Some(told) = is_done {
@@ -219,9 +220,9 @@ impl Workload {
         let (id, job) = (word("/id"), word("/job/id"));
         if status >= 500 && body["code"] != "overloaded" {
             // an uncertain commit is answered so
-            self.history.write(Entry::Lost { call });
+            self.history.write(HistoryEntry::Lost { call });
         }
-        self.history.write(Entry::Answered {
+        self.history.write(HistoryEntry::Answered {
             call,
             status,
             id: id.clone(),
@@ -244,7 +245,7 @@ impl Workload {
                     let body = json!({ "keyword": keyword });
                     let done = self.carry_out(
                         Action::CreateKeyword { keyword },
-                        ("POST", "/keywords"),
+                        "/keywords",
                         Some(&body),
                         &mut random,
                     );
@@ -255,22 +256,17 @@ impl Workload {
                     let path = format!("/keywords/{id}");
                     let body = json!({ "searchVolume": count });
                     let action = Action::ChangeKeyword { id, volume: count };
-                    self.carry_out(action, ("PATCH", &path), Some(&body), &mut random);
+                    self.carry_out(action, &path, Some(&body), &mut random);
                 }
                 12 if !keywords.is_empty() => {
                     let id = keywords.swap_remove(random.below(keywords.len()));
                     let path = format!("/keywords/{id}");
-                    self.carry_out(Action::DeleteKeyword { id }, ("DELETE", &path), None, &mut random);
+                    self.carry_out(Action::DeleteKeyword { id }, &path, None, &mut random);
                 }
                 13..=16 => self.publish_new(number, count, &mut random),
                 17 => self.generate_new(number, count, &mut random),
                 18 => {
-                    self.carry_out(
-                        Action::StartAudit,
-                        ("POST", "/audits"),
-                        Some(&json!({})),
-                        &mut random,
-                    );
+                    self.carry_out(Action::StartAudit, "/audits", Some(&json!({})), &mut random);
                 }
                 _ => self.revoke_new(number, count),
             }
@@ -284,14 +280,14 @@ impl Workload {
         let body = json!({ "keyword": keyword });
         self.carry_out(
             Action::CreateKeyword { keyword },
-            ("POST", "/keywords"),
+            "/keywords",
             Some(&body),
             &mut random,
         );
         self.publish_new(1_000, number, &mut random);
         self.generate_new(1_000, number, &mut random);
         let body = json!({});
-        self.carry_out(Action::StartAudit, ("POST", "/audits"), Some(&body), &mut random)
+        self.carry_out(Action::StartAudit, "/audits", Some(&body), &mut random)
             .and_then(|done| done.job)
             .inspect(|job| self.wait_for_job(job, Duration::from_secs(3)));
     }
@@ -302,8 +298,7 @@ impl Workload {
         let action = Action::CreatePost {
             title: title.to_owned(),
         };
-        self.carry_out(action, ("POST", "/posts"), Some(&body), random)?
-            .id
+        self.carry_out(action, "/posts", Some(&body), random)?.id
     }
 
     fn publish_new(&self, number: u64, count: u64, random: &mut Random) {
@@ -314,7 +309,7 @@ impl Workload {
         let body = json!({ "mode": "live" });
         let action = Action::PublishPost { post };
         if let Some(job) = self
-            .carry_out(action, ("POST", &path), Some(&body), random)
+            .carry_out(action, &path, Some(&body), random)
             .and_then(|done| done.job)
         {
             self.wait_for_job(&job, Duration::from_secs(3));
@@ -328,7 +323,7 @@ impl Workload {
         let path = format!("/posts/{post}/generate");
         let body = json!({ "mode": "overwrite", "allowDuplicate": true });
         let action = Action::GeneratePost { post };
-        self.carry_out(action, ("POST", &path), Some(&body), random);
+        self.carry_out(action, &path, Some(&body), random);
     }
 
     /// Makes a key and revokes it as the operator does, and tries it afterwards.
@@ -343,15 +338,15 @@ impl Workload {
         // answers to it are cached now
         drop(self.try_key(&key));
         let call = self.history.next_call();
-        self.history.write(Entry::Sent {
+        self.history.write(HistoryEntry::Sent {
             call,
             action: Action::RevokeKey { key: id.clone() },
         });
         if self.fleet.operate(&["key", "revoke", &id], "").is_err() {
-            self.history.write(Entry::Lost { call });
+            self.history.write(HistoryEntry::Lost { call });
             return;
         }
-        self.history.write(Entry::Answered {
+        self.history.write(HistoryEntry::Answered {
             call,
             status: 200,
             id: None,
@@ -361,7 +356,7 @@ impl Workload {
         thread::sleep(REVOCATION_TIME);
         for _ in 0..3 {
             if let Ok(status) = self.try_key(&key) {
-                self.history.write(Entry::Probed {
+                self.history.write(HistoryEntry::Probed {
                     key: id.clone(),
                     status,
                 });
@@ -432,7 +427,7 @@ impl Workload {
             }
             thread::sleep(Duration::from_millis(500));
         }
-        self.history.write(Entry::Settled {
+        self.history.write(HistoryEntry::Settled {
             seconds: begun.elapsed().as_secs(),
         });
         Ok(())
@@ -452,7 +447,7 @@ impl Workload {
     pub(super) fn record_all(&self) -> Result<()> {
         let write = |entry| self.history.write(entry);
         for keyword in self.read_all("/keywords")? {
-            write(Entry::FoundKeyword {
+            write(HistoryEntry::FoundKeyword {
                 id: scalar(&keyword, "/id"),
                 keyword: scalar(&keyword, "/keyword"),
                 volume: keyword["searchVolume"].as_u64(),
@@ -460,7 +455,7 @@ impl Workload {
         }
         for post in self.read_all("/posts")? {
             let full = self.ask("GET", &format!("/posts/{}", scalar(&post, "/id")), None)?;
-            write(Entry::FoundPost {
+            write(HistoryEntry::FoundPost {
                 id: scalar(&full, "/id"),
                 title: scalar(&full, "/title"),
                 state: scalar(&full, "/publicationState"),
@@ -469,7 +464,7 @@ impl Workload {
             });
         }
         for job in self.read_all("/jobs")? {
-            write(Entry::FoundJob {
+            write(HistoryEntry::FoundJob {
                 id: scalar(&job, "/id"),
                 kind: scalar(&job, "/type"),
                 status: scalar(&job, "/status"),
@@ -477,7 +472,7 @@ impl Workload {
             });
         }
         for event in self.read_all("/events")? {
-            write(Entry::FoundEvent {
+            write(HistoryEntry::FoundEvent {
                 id: scalar(&event, "/id"),
                 kind: scalar(&event, "/type"),
                 post: event["data"]["postId"].as_str().map(str::to_owned),
@@ -485,7 +480,7 @@ impl Workload {
         }
         for webhook in self.read_all("/webhooks")? {
             for delivery in self.read_all(&format!("/webhooks/{}/deliveries", scalar(&webhook, "/id")))? {
-                write(Entry::FoundDelivery {
+                write(HistoryEntry::FoundDelivery {
                     event: scalar(&delivery, "/eventId"),
                     status: scalar(&delivery, "/status"),
                     attempts: delivery["attempts"].as_u64().unwrap_or(0),
@@ -493,19 +488,19 @@ impl Workload {
             }
         }
         for entry in self.read_all("/activity")? {
-            write(Entry::FoundActivity {
+            write(HistoryEntry::FoundActivity {
                 operation: scalar(&entry, "/action"),
                 subject: entry["subject"].as_str().map(str::to_owned),
             });
         }
         for audit in self.read_all("/audits")? {
-            write(Entry::FoundAudit {
+            write(HistoryEntry::FoundAudit {
                 id: scalar(&audit, "/id"),
                 status: scalar(&audit, "/status"),
             });
         }
         for (schedule, fired) in self.count_fired()? {
-            write(Entry::FoundSlots {
+            write(HistoryEntry::FoundSlots {
                 schedule,
                 due: 1,
                 fired,
@@ -516,7 +511,7 @@ impl Workload {
             .iter()
             .find(|spend| spend["provider"] == "openai");
         let count = |name: &str| spend.and_then(|spend| spend[name].as_u64()).unwrap_or(0);
-        write(Entry::FoundSpend {
+        write(HistoryEntry::FoundSpend {
             charged: count("spentMicrosUsd") / CALL_MICROS,
             uncertain: count("uncertainCalls"),
         });

@@ -15,7 +15,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use xtask::random::Random;
 
-use super::history::{Entry, History};
+use super::history::{History, HistoryEntry};
 use crate::{
     autopilot::model::TopicModel,
     publish::{cms::scalar, http::Message},
@@ -47,7 +47,7 @@ impl World {
         let (record, asked) = (Arc::clone(history), AtomicU64::new(0));
         let model = TopicModel::start_watched(Arc::new(move || {
             let call = asked.fetch_add(1, Ordering::Relaxed);
-            record.write(Entry::Charged { call });
+            record.write(HistoryEntry::Charged { call });
         }))?;
         Ok(Self {
             cms,
@@ -72,7 +72,7 @@ impl World {
     /// Writes the items of the CMS into the history.
     pub(super) fn record_items(&self) {
         for (item, kept) in locked(&self.items).iter() {
-            self.history.write(Entry::FoundItem {
+            self.history.write(HistoryEntry::FoundItem {
                 item: *item,
                 title: scalar(kept, "/title/raw"),
             });
@@ -121,7 +121,7 @@ fn receive(request: &Message, history: &History, random: &Mutex<Random>) -> Mess
     let accepted = locked(random).below(REFUSED_DELIVERIES) > 0;
     let event = request.json();
     let id = request.header("webhook-id").unwrap_or_default();
-    history.write(Entry::Delivered {
+    history.write(HistoryEntry::Delivered {
         event: scalar(&event, "/id"),
         kind: scalar(&event, "/type"),
         digest: format!("{id} {:016x}", digest(&request.body)),
@@ -250,7 +250,7 @@ fn write_item(
     }
     item["link"] = json!(format!("http://{address}/{}/", scalar(item, "/slug")));
     if is_new {
-        history.write(Entry::Created {
+        history.write(HistoryEntry::Created {
             item: number,
             title: scalar(item, "/title/raw"),
         });

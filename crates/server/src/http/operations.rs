@@ -233,8 +233,10 @@ async fn carry_out(
     frame: &mut Frame,
 ) -> Result<Answered, Failure> {
     check_head(&request)?;
-    app.pressure
-        .admit(Urgency::of(endpoint.meta.effect), std::time::Instant::now())?;
+    app.pressure.admit(
+        Urgency::from_effect(endpoint.meta.effect),
+        std::time::Instant::now(),
+    )?;
     let (parts, raw) = request.into_parts();
     let peer = parts
         .extensions

@@ -42,7 +42,7 @@ pub enum Urgency {
 
 impl Urgency {
     /// Returns that of an operation.
-    pub const fn of(effect: Effect) -> Self {
+    pub const fn from_effect(effect: Effect) -> Self {
         if effect.runs() {
             Self::Work
         } else if effect.writes() {
