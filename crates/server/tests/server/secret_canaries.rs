@@ -106,11 +106,9 @@ impl Canaries {
     }
 
     fn find(&self, text: &str) -> Option<(&str, usize)> {
-        let found = self
-            .forms
+        self.forms
             .iter()
-            .find_map(|(name, form)| Some((name.as_str(), text.find(form.as_str())?)));
-        found
+            .find_map(|(name, form)| Some((name.as_str(), text.find(form.as_str())?)))
     }
 
     #[track_caller]
