@@ -58,6 +58,8 @@ sources! {
     "providers/dataforseo.md",
     "operating.md",
     "security.md",
+    "threat-model.md",
+    "proof.md",
     "what-leaves.md",
     "benchmarks.md",
     "developing.md",
