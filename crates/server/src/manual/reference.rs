@@ -76,7 +76,7 @@ impl<'a> Reference<'a> {
                 "<tr><td><a href=\"{}#{1}\">{1}</a></td><td>{2}</td></tr>",
                 self.location.href(INDEX, &path_of(resource_of(endpoint))),
                 endpoint.meta.name,
-                prose(first_line(endpoint)),
+                prose(&first_sentence(endpoint)),
             );
         }
         html.push_str("</tbody></table></div>");
@@ -109,7 +109,7 @@ impl<'a> Reference<'a> {
                 html,
                 "<li><a href=\"#{0}\">{0}</a>: {1}</li>",
                 endpoint.meta.name,
-                prose(first_line(endpoint)).replace("<p>", "").replace("</p>", ""),
+                prose(&first_sentence(endpoint)).replace("<p>", "").replace("</p>", ""),
             );
         }
         html.push_str("</ul>");
@@ -431,8 +431,13 @@ fn path_of(resource: &str) -> String {
     format!("{INDEX}/{resource}")
 }
 
-fn first_line(endpoint: &Endpoint) -> &str {
-    endpoint.description.lines().next().unwrap_or_default()
+fn first_sentence(endpoint: &Endpoint) -> String {
+    let paragraph = endpoint.description.split("\n\n").next().unwrap_or_default();
+    let text = paragraph.replace('\n', " ");
+    match text.find(". ") {
+        Some(end) => text[..=end].to_owned(),
+        None => text,
+    }
 }
 
 /// A name as a heading begins; abbreviations are written large.
