@@ -109,7 +109,9 @@ impl<'a> Reference<'a> {
                 html,
                 "<li><a href=\"#{0}\">{0}</a>: {1}</li>",
                 endpoint.meta.name,
-                prose(&first_sentence(endpoint)).replace("<p>", "").replace("</p>", ""),
+                prose(&first_sentence(endpoint))
+                    .replace("<p>", "")
+                    .replace("</p>", ""),
             );
         }
         html.push_str("</ul>");

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{
     blog::Fault,
-    publishing::{look, publication, publish, settled, start, until, write},
+    publishing::{look, publication, publish, settled, start, until, until_job_waits, write},
 };
 
 on_both!(
@@ -42,7 +42,8 @@ async fn a_firewall_is_named_and_nothing_is_made_twice(database: &str) {
     blog.fails(&[Fault::Blocks(503)]);
     publish(&bench, &id, json!({})).await;
     let error = |post: &Value| publication(post)["lastError"]["code"].clone();
-    until(&bench, &id, |post| error(post) == "firewall").await;
+    let post = until(&bench, &id, |post| error(post) == "firewall").await;
+    until_job_waits(&bench, publication(&post)["attempt"]["jobId"].as_str().unwrap()).await;
     bench.clock.advance(3_600_000);
     bench.server.app.engine.wake.notify_one();
     let post = until(&bench, &id, |post| post["status"] == "published").await;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::{
     blog::{Blog, Fault, PASSWORD, USER},
     harness::{Answer, Bench},
-    publishing::{look, publish, read, settled, start, until, working, write},
+    publishing::{look, publish, read, settled, start, until, until_job_waits, working, write},
 };
 
 on_both!(
@@ -225,17 +225,6 @@ async fn an_image_that_cannot_be_had_is_no_fault_of_the_provider(database: &str)
         (&integration["status"], &integration["lastError"]),
         (&json!("ready"), &Value::Null)
     );
-}
-
-/// Waits until a job that is to be tried again was put back.
-async fn until_job_waits(bench: &Bench, id: &str) {
-    loop {
-        let job = bench.get(&format!("P/jobs/{id}")).await.json();
-        if job["status"] == "queued" {
-            return;
-        }
-        tokio::task::yield_now().await;
-    }
 }
 
 async fn fields_of_a_provider_that_is_down(database: &str) {

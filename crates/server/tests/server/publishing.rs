@@ -102,7 +102,11 @@ pub async fn look(bench: &Bench, id: &str, millis: i64) -> Value {
             .as_array()
             .map_or(0, Vec::len)
     };
-    let seen = evidence(&read(bench, id).await);
+    let post = read(bench, id).await;
+    let seen = evidence(&post);
+    if let Some(job) = publication(&post)["attempt"]["jobId"].as_str() {
+        until_job_waits(bench, job).await;
+    }
     bench.clock.advance(millis);
     until(bench, id, |post| evidence(post) > seen).await;
     settled(bench, id).await
@@ -461,6 +465,13 @@ async fn what_nobody_can_find_out_stays_uncertain_until_somebody_asks_again(data
         1,
         "{kinds:?}"
     );
+}
+
+/// Waits until a job that is to be tried again was put back: what it says of itself before is no time from which it waits.
+pub async fn until_job_waits(bench: &Bench, id: &str) {
+    while bench.get(&format!("P/jobs/{id}")).await.json()["status"] == "running" {
+        tokio::task::yield_now().await;
+    }
 }
 
 /// Waits until a job has ended.
