@@ -46,7 +46,7 @@ impl Storage {
     }
 }
 
-/// What stands before the program on its command line, and the variables that it needs.
+/// Command that runs the program, such as a tracer, and the environment variables that it adds.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Surroundings {
     pub(crate) command: Vec<OsString>,
@@ -93,7 +93,7 @@ pub(crate) struct FleetOptions<'a> {
     pub(crate) data: PathBuf,
     pub(crate) storage: Storage,
     pub(crate) processes: usize,
-    /// What it may reach on this machine, as `PURPOSE=HOST:PORT`.
+    /// Addresses of this machine that it may reach, as `PURPOSE=HOST:PORT`.
     pub(crate) allowed: Vec<String>,
     /// Settings as `NAME=VALUE`.
     pub(crate) settings: Vec<String>,

@@ -90,7 +90,7 @@ impl Mix {
         })
     }
 
-    /// The same load without new records, for as long as one likes: changes of a keyword instead of new ones, and no audits.
+    /// A load of the same mix that makes no new records, for as long as one likes: changes of a keyword instead of new ones, and no audits.
     #[must_use]
     pub fn steady(self) -> Self {
         Self {

@@ -266,7 +266,7 @@ fn connect_folder(api: &Api) -> Result<()> {
     Ok(())
 }
 
-/// What happens beside the load, on a thread of its own.
+/// Work beside the load, on a thread of its own.
 struct Life {
     stop: Arc<AtomicBool>,
     thread: JoinHandle<Result<String>>,

@@ -105,7 +105,7 @@ pub(super) struct Plan<'a> {
     pub(super) points: usize,
 }
 
-/// What came of an experiment.
+/// Outcome of an experiment, judged.
 pub(super) struct Outcome {
     pub(super) experiment: Experiment,
     pub(super) storage: Storage,

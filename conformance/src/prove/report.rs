@@ -1,4 +1,4 @@
-//! What a run shows, for people.
+//! Report of a run, for people.
 
 use std::{
     fmt::Write,

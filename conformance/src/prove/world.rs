@@ -58,7 +58,7 @@ impl World {
         })
     }
 
-    /// What the product may reach.
+    /// Addresses that the product may reach, as `PURPOSE=HOST:PORT`.
     pub(super) fn allowed(&self) -> Vec<String> {
         vec![
             format!("publish={}", self.cms),

@@ -1,4 +1,4 @@
-//! What a release says of the software and data of others in it: a bill of materials (CycloneDX), and the licences with their texts.
+//! Documents of a release about the software and data of others in it: a bill of materials (CycloneDX), and the licences with their texts.
 
 use std::{
     fs,

@@ -36,7 +36,7 @@ pub enum Urgency {
     Read,
     /// Changes.
     Change,
-    /// What starts work for later.
+    /// Starts of work that is done later.
     Work,
 }
 

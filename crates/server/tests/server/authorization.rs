@@ -33,7 +33,7 @@ on_both!(
 
 const HOUR: i64 = 3_600_000;
 
-/// Who a credential stands for.
+/// Holder of a credential.
 enum Holder {
     /// Nobody: there is none in `Authorization`.
     Nobody,
