@@ -69,8 +69,6 @@ enum Task {
     All,
     /// An audit of a generated site beside a bare fetch-and-parse loop, and its memory
     Crawl,
-    /// An audit of a generated site beside lychee, Scrapy and advertools; not among everything
-    CrawlPeers,
     /// Lists, single records and durable writes over HTTP, on SQLite and PostgreSQL, and what is of `isolation`
     Http,
     /// Calls of a quiet project, alone and beside clients that ask for the dearest work
@@ -94,7 +92,12 @@ enum Task {
         /// Minutes of load
         #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
         minutes: u32,
+        /// On PostgreSQL instead of SQLite
+        #[arg(long)]
+        postgres: bool,
     },
+    /// Programs of others in one run: crawlers and link checkers on one website, and PocketBase; not among everything
+    Peers,
     /// Time to ready and idle memory on an existing database
     Startup,
     /// The baseline server on SQLite
@@ -157,9 +160,9 @@ fn run(arguments: Arguments) -> Result<bool> {
             println!("{}", serde_json::to_string(&baseline::crawl::run(urls, *pass)?)?);
             return Ok(true);
         }
-        Task::CrawlPeers => measure::crawl_peers::run(&effort, &mut report)?,
+        Task::Peers => measure::peers::run(&effort, &mut report)?,
         Task::LargeSite { large } => measure::large_site::run(*large, &mut report)?,
-        Task::Soak { minutes } => measure::soak::run(*minutes, &mut report)?,
+        Task::Soak { minutes, postgres } => measure::soak::run(*minutes, *postgres, &mut report)?,
         Task::All
         | Task::Crawl
         | Task::Http

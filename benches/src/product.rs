@@ -80,8 +80,13 @@ impl Installation {
             fs::remove_dir_all(&folder)?;
         }
         fs::create_dir_all(&folder)?;
+        Self::existing(name, database)
+    }
+
+    /// The one that was made before under this name, on another port.
+    pub fn existing(name: &str, database: Database) -> Result<Self> {
         Ok(Self {
-            folder,
+            folder: xtask::target().join("bench").join(name),
             database,
             port: free_port()?,
             mcp_port: free_port()?,
@@ -254,7 +259,7 @@ pub fn command() -> Command {
 }
 
 /// The program that is measured: the release binary, where no other was named.
-fn binary() -> PathBuf {
+pub fn binary() -> PathBuf {
     PROGRAM
         .get()
         .cloned()
@@ -323,8 +328,17 @@ impl Api {
 
     /// POST to a path below the project.
     pub fn post(&self, path: &str, body: &Value) -> Result<Value> {
-        self.runtime
-            .block_on(self.send(Method::POST, &self.url(path), Some(body)))
+        self.post_at(&self.url(path), body)
+    }
+
+    /// POST to any address.
+    pub fn post_at(&self, url: &str, body: &Value) -> Result<Value> {
+        self.runtime.block_on(self.send(Method::POST, url, Some(body)))
+    }
+
+    /// PATCH of any address.
+    pub fn patch_at(&self, url: &str, body: &Value) -> Result<Value> {
+        self.runtime.block_on(self.send(Method::PATCH, url, Some(body)))
     }
 
     /// Sends a form to a page, as a browser does.
@@ -358,12 +372,16 @@ impl Api {
 
     /// POSTs many bodies to one path, 64 at a time.
     pub fn post_all(&self, path: &str, bodies: &[Value]) -> Result<()> {
-        let url = self.url(path);
+        self.post_all_at(&self.url(path), bodies)
+    }
+
+    /// POSTs many bodies to any address, 64 at a time.
+    pub fn post_all_at(&self, url: &str, bodies: &[Value]) -> Result<()> {
         self.runtime.block_on(async {
             for group in bodies.chunks(64) {
                 let calls: Vec<_> = group
                     .iter()
-                    .map(|body| Box::pin(self.send(Method::POST, &url, Some(body))))
+                    .map(|body| Box::pin(self.send(Method::POST, url, Some(body))))
                     .collect();
                 for call in join(calls).await {
                     call?;

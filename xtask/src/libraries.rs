@@ -1,6 +1,10 @@
-//! Libraries of npm and PyPI, installed below the target folder and again only when the list of them changes.
+//! Libraries of npm and PyPI and programs of crates.io, installed below the target folder and again only when they change.
 
-use std::{fs, path::Path, process::Command};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use anyhow::{Context, Result};
 
@@ -31,6 +35,22 @@ pub fn install_python(folder: &Path, requirements: &str) -> Result<()> {
                 .current_dir(folder),
         )
     })
+}
+
+/// Path of the program `name` of a crate, built in this version with more options of `cargo install` unless that was done before.
+pub fn install_crate(package: &str, name: &str, version: &str, options: &[&str]) -> Result<PathBuf> {
+    let root = crate::target().join(format!("tools/{package}-{version}"));
+    let path = std::path::absolute(root.join("bin").join(name))?;
+    if !path.is_file() {
+        eprintln!(
+            "installing {package} {version} below {} (takes minutes)",
+            root.display()
+        );
+        let mut install = Command::new(crate::cargo());
+        install.args(["install", package, "--locked", "--version", version]);
+        quiet("cargo install", install.args(options).arg("--root").arg(&root))?;
+    }
+    Ok(path)
 }
 
 /// Writes `list` to the file `name` below `folder` and runs `work`, unless that was done for the same list before.

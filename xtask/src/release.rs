@@ -14,7 +14,7 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 
 use crate::{
-    packages,
+    libraries, packages,
     process::{output, quiet},
 };
 
@@ -190,31 +190,6 @@ fn commit_time() -> Result<String> {
     Ok(committed.trim().to_owned())
 }
 
-/// Returns a program of others that is installed below the target folder, in this version.
-fn install_tool(name: &str, version: &str, features: &[&str]) -> Result<PathBuf> {
-    let tools = crate::workspace().join("target/tools");
-    let tool = tools.join("bin").join(name);
-    if !tool.exists() {
-        let mut install = Command::new(crate::cargo());
-        install
-            .args([
-                "install",
-                "--locked",
-                "--quiet",
-                name,
-                "--version",
-                version,
-                "--root",
-            ])
-            .arg(&tools);
-        if !features.is_empty() {
-            install.args(["--features", &features.join(",")]);
-        }
-        ensure!(install.status()?.success(), "{name} could not be installed");
-    }
-    Ok(tool)
-}
-
 /// Writes an archive that is the same, byte for byte, for the same program.
 fn write_archive(work: &Path, host: &str) -> Result<PathBuf> {
     let name = archive_name(host);
@@ -250,7 +225,7 @@ fn write_archive(work: &Path, host: &str) -> Result<PathBuf> {
 
 /// Writes the Debian package, by cargo-deb, which is installed below the target folder.
 fn write_deb(host: &str) -> Result<PathBuf> {
-    let cargo_deb = install_tool("cargo-deb", CARGO_DEB, &[])?;
+    let cargo_deb = libraries::install_crate("cargo-deb", "cargo-deb", CARGO_DEB, &[])?;
     let mut command = Command::new(cargo_deb);
     command
         .args([

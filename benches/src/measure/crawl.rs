@@ -16,11 +16,11 @@ use xtask::{
     website::{self, Expected, Order},
 };
 
-use super::recheck;
+use super::{peers::Cost, recheck};
 use crate::{
     Effort,
     baseline::crawl::{Outcome, Pass},
-    memory,
+    cpu, memory,
     product::{Api, Database, Installation, text},
     report::{Figure, Report, Target},
 };
@@ -32,12 +32,6 @@ const TIMES: u32 = 5;
 const LIMIT: Duration = Duration::from_secs(3_600);
 /// Highest `maxPages`.
 const MOST_PAGES: u32 = 1_000_000;
-
-/// Cost of one audit.
-pub(super) struct Audit {
-    pub(super) seconds: f64,
-    peak: f64,
-}
 
 /// Compares speed on one site, then memory on two.
 pub fn run(effort: &Effort, report: &mut Report) -> Result<()> {
@@ -143,15 +137,18 @@ pub(super) fn bare_loop(urls: &Path, pass: Pass) -> Result<Outcome> {
 }
 
 /// One audit by a fresh installation: an earlier audit's records would let it ask for changes only.
-pub(super) fn audit(site: &Expected) -> Result<Audit> {
+pub(super) fn audit(site: &Expected) -> Result<Cost> {
     let mut installation = Installation::new("crawl", Database::Folder)?;
     installation.allow_crawl(site.port);
     let mut server = installation.start()?;
     let access = installation.project(&site.origin)?;
     let api = Api::new(installation.origin(), access)?;
     let seconds = audited(&api, &mut server, site.pages)?.whole.as_secs_f64();
-    let peak = memory::peak(server.id())?;
-    Ok(Audit { seconds, peak })
+    Ok(Cost {
+        seconds,
+        processor: cpu::seconds(server.id())?,
+        peak: memory::peak(server.id())?,
+    })
 }
 
 /// Durations of the parts of an audit.

@@ -15,11 +15,13 @@ use crate::{
 };
 
 /// One side of a comparison while its server runs.
-struct Side {
+pub(super) struct Side {
     /// Held so that the server lives as long as the side.
     _server: Running,
     /// Address of the list, without a query.
     keywords: String,
+    /// Query of a list of fifty.
+    fifty: &'static str,
     /// Id of a record to read.
     id: String,
     authorization: Option<String>,
@@ -27,24 +29,49 @@ struct Side {
     oauth: Option<String>,
 }
 
+impl Side {
+    /// A side whose list is asked with `limit`.
+    pub(super) const fn new(
+        server: Running,
+        keywords: String,
+        id: String,
+        authorization: Option<String>,
+    ) -> Self {
+        Self {
+            _server: server,
+            keywords,
+            fifty: "limit=50",
+            id,
+            authorization,
+            oauth: None,
+        }
+    }
+
+    /// The same with another query of a list of fifty.
+    pub(super) const fn with_list(mut self, query: &'static str) -> Self {
+        self.fifty = query;
+        self
+    }
+}
+
 /// Call that is sent to both sides.
 #[derive(Clone, Copy)]
-enum Call {
+pub(super) enum Call {
     List,
     One,
     Create,
 }
 
 impl Call {
-    const ALL: [(Self, &str, f64); 3] = [
+    pub(super) const ALL: [(Self, &str, f64); 3] = [
         (Self::List, "GET keywords?limit=50", 0.6),
         (Self::One, "GET keywords/{id}", 0.5),
         (Self::Create, "POST keywords, durable", 0.5),
     ];
 
-    fn load(self, side: &Side, round: u32) -> Load {
+    pub(super) fn load(self, side: &Side, round: u32) -> Load {
         let url = match self {
-            Self::List => format!("{}?limit=50", side.keywords),
+            Self::List => format!("{}?{}", side.keywords, side.fifty),
             Self::One => format!("{}/{}", side.keywords, side.id),
             Self::Create => side.keywords.clone(),
         };
@@ -191,28 +218,31 @@ fn baseline(arguments: &[&str]) -> Result<Side> {
         authorization: String::new(),
     };
     let first = Api::new(origin.clone(), nobody)?.get_at(&format!("{origin}/keywords?limit=1"))?;
-    Ok(Side {
-        _server: server,
-        keywords: format!("{origin}/keywords"),
-        id: first_id(&first)?,
-        authorization: None,
-        oauth: None,
-    })
+    Ok(Side::new(
+        server,
+        format!("{origin}/keywords"),
+        first_id(&first)?,
+        None,
+    ))
 }
 
-fn product(name: &str, database: Database) -> Result<Side> {
+/// The product with the keywords.
+pub(super) fn product(name: &str, database: Database) -> Result<Side> {
     let installation = Installation::new(&format!("http-{}", name.to_lowercase()), database)?;
     let server = installation.start()?;
     let access = installation.project("example.com")?;
     let api = Api::new(installation.origin(), access.clone())?;
     api.post_all("keywords", &prepared_keywords())?;
     let first = api.get("keywords?limit=1")?;
+    let side = Side::new(
+        server,
+        api.url("keywords"),
+        first_id(&first)?,
+        Some(access.authorization),
+    );
     Ok(Side {
-        _server: server,
-        keywords: api.url("keywords"),
-        id: first_id(&first)?,
-        authorization: Some(access.authorization),
         oauth: Some(installation.oauth_authorization()?),
+        ..side
     })
 }
 

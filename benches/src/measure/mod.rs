@@ -1,7 +1,6 @@
 //! The measurements: each prepares both sides, lets them run in turn and reports its figures.
 
 pub mod crawl;
-pub mod crawl_peers;
 pub mod http;
 pub mod isolation;
 mod keyword_generation;
@@ -9,6 +8,7 @@ pub mod keywords;
 pub mod large_site;
 pub mod mixed;
 pub mod overload;
+pub mod peers;
 mod recheck;
 pub mod soak;
 pub mod startup;

@@ -6,6 +6,7 @@ use std::{
 };
 
 use anyhow::{Result, bail};
+use xtask::process::Running;
 
 use crate::{
     Effort, memory,
@@ -26,18 +27,9 @@ pub fn run(effort: &Effort, report: &mut Report) -> Result<()> {
     }
     let (mut ready, mut idle) = (Vec::new(), Vec::new());
     for _ in 0..effort.rounds {
-        let start = Instant::now();
-        let mut server = installation.spawn()?;
-        while !installation.ready() {
-            server.check()?;
-            if start.elapsed() > Duration::from_secs(30) {
-                bail!("the server was not ready after 30 s");
-            }
-            thread::sleep(Duration::from_millis(1));
-        }
-        ready.push(start.elapsed().as_secs_f64() * 1_000.0);
-        thread::sleep(REST);
-        idle.push(memory::resident(server.id())?);
+        let (start, resident) = time_start(|| installation.spawn(), || installation.ready())?;
+        ready.push(start);
+        idle.push(resident);
     }
     report.add(Figure {
         name: "start to ready, existing SQLite".to_owned(),
@@ -54,4 +46,23 @@ pub fn run(effort: &Effort, report: &mut Report) -> Result<()> {
         target: Target::Below(30.0),
     });
     Ok(())
+}
+
+/// Starts a server, and returns the milliseconds until it was ready and its resident memory at rest, in MB.
+pub(super) fn time_start(
+    start: impl Fn() -> Result<Running>,
+    is_ready: impl Fn() -> bool,
+) -> Result<(f64, f64)> {
+    let begun = Instant::now();
+    let mut server = start()?;
+    while !is_ready() {
+        server.check()?;
+        if begun.elapsed() > Duration::from_secs(30) {
+            bail!("the server was not ready after 30 s");
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    let ready = begun.elapsed().as_secs_f64() * 1_000.0;
+    thread::sleep(REST);
+    Ok((ready, memory::resident(server.id())?))
 }

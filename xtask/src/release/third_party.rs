@@ -9,8 +9,8 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use super::{VERSION, commit_time, install_tool};
-use crate::process::quiet;
+use super::{VERSION, commit_time};
+use crate::{libraries, process::quiet};
 
 /// Program that writes the bill of materials.
 const CARGO_CYCLONEDX: &str = "0.5.9";
@@ -25,13 +25,19 @@ pub(super) const SBOM: &str = "sbom.cdx.json";
 
 /// Writes both for this target into a folder.
 pub(super) fn write(host: &str, work: &Path) -> Result<()> {
+    // cargo-about asks no server, and looks at the packages of every target, of which a build fetches those of one
+    let mut fetch = Command::new(crate::cargo());
+    quiet(
+        "cargo fetch",
+        fetch.args(["fetch", "--locked"]).current_dir(crate::workspace()),
+    )?;
     write_sbom(host, work)?;
     write_licences(host, work)
 }
 
 /// Writes the packages of the normal dependencies for this target, with versions, licences and checksums.
 fn write_sbom(host: &str, work: &Path) -> Result<()> {
-    let tool = install_tool("cargo-cyclonedx", CARGO_CYCLONEDX, &[])?;
+    let tool = libraries::install_crate("cargo-cyclonedx", "cargo-cyclonedx", CARGO_CYCLONEDX, &[])?;
     // It writes beside the manifest of each crate of the workspace.
     let name = "searchwright-sbom.cdx";
     let mut command = Command::new(tool);
@@ -121,7 +127,7 @@ fn check_sbom(text: &str, lock: &str) -> Result<()> {
 /// Writes the licences of the packages for this target, and of data that is no package. A licence that deny.toml does not allow
 /// is an error.
 fn write_licences(host: &str, work: &Path) -> Result<()> {
-    let tool = install_tool("cargo-about", CARGO_ABOUT, &["cli"])?;
+    let tool = libraries::install_crate("cargo-about", "cargo-about", CARGO_ABOUT, &["--features", "cli"])?;
     let root = crate::workspace();
     let file = work.join(LICENCES);
     let mut command = Command::new(tool);

@@ -1,7 +1,9 @@
 //! Mixed load for a long time, well below the capacity: nothing may grow that does not have to.
 //!
 //! Beside the calls of [`Mix`] a site is audited, posts are published into a folder, webhooks are delivered, pages of the dashboard
-//! are opened, and backups are made. What the product holds is noted every few seconds, and its trend is judged.
+//! are opened, and backups are made (of SQLite). What the product holds is noted every few seconds, and its trend is judged.
+
+mod meter;
 
 use std::{
     fmt::Write as _,
@@ -17,11 +19,12 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, bail};
-use rusqlite::{Connection, OpenFlags};
-use searchwright_contract::Clock;
 use serde_json::json;
+use xtask::postgres::{Binaries, Postgres};
 
+use self::meter::{HELD, Meter, Sampled};
 use super::{
+    http::new_database,
     isolation::percentile,
     mixed::{Mix, millis, summary, unexpected},
 };
@@ -46,30 +49,23 @@ const POST_EVERY: Duration = Duration::from_secs(2);
 const AUDIT_EVERY: Duration = Duration::from_secs(30);
 const BACKUP_EVERY: Duration = Duration::from_secs(180);
 
-/// Figures of one moment, in the order of [`HELD`].
-type Sampled = [f64; 7];
-
-/// Name, unit, and the increase in the whole time that is no growth, whatever a tenth of the figure is; none is asked of the last.
-const HELD: [(&str, &str, Option<f64>); 7] = [
-    ("resident memory", "MB", Some(10.0)),
-    ("open files without sockets", "", Some(10.0)),
-    ("threads", "", Some(4.0)),
-    ("write-ahead log", "MB", Some(8.0)),
-    ("age of the oldest due job", "s", Some(2.0)),
-    ("age of the oldest due delivery", "s", Some(2.0)),
-    ("database", "MB", None),
-];
-
 /// Samples with the seconds since the beginning, and the 99th percentiles of the slices.
 struct Sustained {
     samples: Vec<(f64, Sampled)>,
     waits: Vec<f64>,
 }
 
-/// Runs for so many minutes.
-pub fn run(minutes: u32, report: &mut Report) -> Result<()> {
+/// Runs for so many minutes on SQLite, or on a PostgreSQL.
+pub fn run(minutes: u32, on_postgres: bool, report: &mut Report) -> Result<()> {
+    let postgres = on_postgres
+        .then(|| Postgres::start(Binaries::find_or_install()?))
+        .transpose()?;
+    let database = match &postgres {
+        Some(postgres) => Database::Postgres(new_database(postgres, "soak")?),
+        None => Database::Folder,
+    };
     eprintln!("preparing an installation");
-    let mut installation = Installation::new("soak", Database::Folder)?;
+    let mut installation = Installation::new("soak", database.clone())?;
     installation.set(&QUOTAS);
     let origin = Mix::site(&mut installation)?;
     let receiver = Receiver::start()?;
@@ -96,7 +92,10 @@ pub fn run(minutes: u32, report: &mut Report) -> Result<()> {
         cookie,
         receiver,
     )?;
-    let Sustained { samples, waits } = sustain(&installation, server.id(), &mix, capacity * SHARE, minutes)?;
+    let meter = Meter::new(server.id(), installation.folder(), &database)?;
+    // PostgreSQL is backed up by its own programs
+    let backups = matches!(database, Database::Folder).then(|| installation.folder().join("data"));
+    let Sustained { samples, waits } = sustain(&meter, backups.as_deref(), &mix, capacity * SHARE, minutes)?;
     let lived = life.end()?;
     eprintln!("{lived}");
     report.add(Figure {
@@ -113,8 +112,8 @@ pub fn run(minutes: u32, report: &mut Report) -> Result<()> {
 
 /// Keeps the load up, and notes what the server holds after each slice.
 fn sustain(
-    installation: &Installation,
-    server: u32,
+    meter: &Meter,
+    backed_up_folder: Option<&Path>,
     mix: &Mix,
     rate: f64,
     minutes: u32,
@@ -132,18 +131,17 @@ fn sustain(
         if let Some(fault) = unexpected(&sent).first() {
             eprintln!("unexpected: {fault:?}\n{}", summary(&sent));
         }
-        samples.push((
-            begun.elapsed().as_secs_f64(),
-            sample(installation.folder(), server)?,
-        ));
-        if backed_up.elapsed() >= BACKUP_EVERY {
+        samples.push((begun.elapsed().as_secs_f64(), meter.sample()?));
+        if let Some(data) = backed_up_folder
+            && backed_up.elapsed() >= BACKUP_EVERY
+        {
             backed_up = Instant::now();
             if let Some(backup) = backup.take() {
                 backup
                     .join()
                     .map_err(|_| anyhow::anyhow!("the backup failed"))??;
             }
-            let data = installation.folder().join("data");
+            let data = data.to_owned();
             backup = Some(std::thread::spawn(move || back_up(&data)));
         }
     }
@@ -168,38 +166,6 @@ fn back_up(data: &Path) -> Result<()> {
         bail!("no backup: {}", String::from_utf8_lossy(&output.stderr));
     }
     Ok(())
-}
-
-fn sample(folder: &Path, server: u32) -> Result<Sampled> {
-    let megabytes = |name: &str| {
-        let bytes = fs::metadata(folder.join("data").join(name)).map_or(0, |file| file.len());
-        bytes as f64 / 1e6
-    };
-    let threads = fs::read_dir(format!("/proc/{server}/task"))?.count();
-    // those of clients come and go with their number
-    let files = fs::read_dir(format!("/proc/{server}/fd"))?
-        .flatten()
-        .filter_map(|entry| fs::read_link(entry.path()).ok())
-        .filter(|target| !target.to_string_lossy().starts_with("socket:"))
-        .count();
-    let database = folder.join("data/searchwright.sqlite");
-    let database = Connection::open_with_flags(database, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-    let oldest = |text: &str| -> Result<f64> {
-        let due: Option<String> = database.query_row(text, [], |row| row.get(0))?;
-        let Some(due) = due else { return Ok(0.0) };
-        let due: searchwright_contract::Instant = due.parse().map_err(anyhow::Error::msg)?;
-        let late = Clock::system().now().millis() - due.millis();
-        Ok(late.max(0) as f64 / 1e3)
-    };
-    Ok([
-        crate::memory::resident(server)?,
-        files as f64,
-        threads as f64,
-        megabytes("searchwright.sqlite-wal"),
-        oldest("SELECT min(run_after) FROM jobs WHERE status = 'queued'")?,
-        oldest("SELECT min(next_at) FROM deliveries WHERE status = 'pending'")?,
-        megabytes("searchwright.sqlite"),
-    ])
 }
 
 fn save(samples: &[(f64, Sampled)], file: &PathBuf) -> Result<()> {
