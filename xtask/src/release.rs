@@ -1,6 +1,8 @@
-//! Files that people install: a static program in an archive and in a Debian package, an installer that verifies them, a bill of
-//! materials, the licences of others, and checksums with a signature.
+//! Files that people install: a static program in an archive, in a Debian package and in a bundle for MCP clients, an installer that
+//! verifies them, a bill of materials, the licences of others, and checksums with a signature.
 
+mod bundle;
+mod bundle_proof;
 mod proof;
 mod third_party;
 
@@ -34,7 +36,8 @@ pub struct ReleaseOptions {
     /// Take the program that the last run built
     #[arg(long)]
     no_build: bool,
-    /// Install the files on bare Debian systems and try them there; needs root. Signs with a key made for it, unless one is given
+    /// Start the bundle with an MCP client, install the files on bare Debian systems and try them there; needs root and npm. Signs with
+    /// a key made for it, unless one is given
     #[arg(long)]
     prove: bool,
     /// Write the bill of materials and the licences of others, and nothing else
@@ -80,18 +83,22 @@ pub fn run(options: &ReleaseOptions) -> Result<()> {
     let package = write_deb(&host)?;
     let bill = archive.with_file_name(format!("{}.cdx.json", archive_name(&host)));
     fs::copy(work.join(third_party::SBOM), &bill)?;
-    let sums = write_sums(&out, &[&archive, &package, &bill])?;
+    let [bundle, record] = bundle::write(&work, &out, &archive_name(&host))?;
+    let sums = write_sums(&out, &[&archive, &package, &bill, &bundle, &record])?;
     let key = match &options.sign {
         Some(key) => Some(key.clone()),
         None if options.prove => Some(new_key(&work)?),
         None => None,
     };
     write_installer(&out, key.as_deref(), &sums)?;
-    for file in [&archive, &package] {
+    for file in [&archive, &package, &bundle] {
         eprintln!("{} ({} bytes)", file.display(), fs::metadata(file)?.len());
     }
     match key {
-        Some(key) if options.prove => proof::run(&out, &key),
+        Some(key) if options.prove => {
+            bundle_proof::run(&out)?;
+            proof::run(&out, &key)
+        }
         Some(_) => Ok(()),
         None => {
             eprintln!("not signed: --sign FILE names a secret key of minisign (minisign -GW makes one)");

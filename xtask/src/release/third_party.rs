@@ -130,6 +130,10 @@ fn write_licences(host: &str, work: &Path) -> Result<()> {
     let tool = libraries::install_crate("cargo-about", "cargo-about", CARGO_ABOUT, &["--features", "cli"])?;
     let root = crate::workspace();
     let file = work.join(LICENCES);
+    // A build downloads the packages for its target alone; the tool, which may not ask licence services, reads those of all.
+    let mut fetch = Command::new(crate::cargo());
+    fetch.args(["fetch", "--locked", "--quiet"]).current_dir(&root);
+    quiet("cargo fetch", &mut fetch)?;
     let mut command = Command::new(tool);
     command
         .args(["generate", "--locked", "--offline", "--fail", "--target", host])
