@@ -18,7 +18,10 @@ pub use listing::{Backup, list, newest};
 pub use making::{BackupOrder, make};
 pub use manifest::{BackupPart, BackupReason, Manifest, verify};
 pub use restoring::{RestoreOrder, RestoreOutcome, finish_restore, is_restoring, restore};
-pub use transfer::{ExportOutcome, ImportOutcome, MoveOutcome, TransferError, export, import, move_all};
+pub use transfer::{
+    ExportOutcome, ImportMark, ImportOutcome, MoveOutcome, TransferError, UnfinishedImport, discard, export,
+    import, list_unfinished, move_all,
+};
 
 /// Name of the database in a data folder and in a backup.
 pub const DATABASE: &str = "searchwright.sqlite";

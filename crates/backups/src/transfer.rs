@@ -7,7 +7,7 @@ mod moving;
 mod rules;
 
 pub use export::{ExportOutcome, export};
-pub use import::{ImportOutcome, import};
+pub use import::{ImportMark, ImportOutcome, UnfinishedImport, discard, import, list_unfinished};
 pub use moving::{MoveOutcome, move_all};
 
 use searchwright_store::{
@@ -55,6 +55,15 @@ pub enum TransferError {
         "there is a project {0} already, with the ids that this file has: a project can be in a database once"
     )]
     Taken(uuid::Uuid),
+    /// The import of the project has begun and not ended.
+    #[error("the import of project {0} has not ended, so only a part of it is there")]
+    Unfinished(uuid::Uuid),
+    /// There is no import to be removed.
+    #[error("no import of a project {0} was cut short")]
+    NotUnfinished(uuid::Uuid),
+    /// Another process works at the same project.
+    #[error("another process imports project {0} or removes what was imported; this one has stopped")]
+    Overtaken(uuid::Uuid),
     /// The target has data.
     #[error("the target database is not empty; name one that is")]
     NotEmpty,

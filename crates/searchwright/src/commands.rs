@@ -16,7 +16,13 @@ use searchwright_cli::{
     verbs,
     watch::WatchEvents,
 };
-use searchwright_server::{Settings, config::Flags, doctor, open, serve};
+use searchwright_server::{
+    Settings,
+    config::Flags,
+    doctor,
+    open::{self, OpenError},
+    serve,
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -67,7 +73,7 @@ pub enum ServerCommand {
         #[command(flatten)]
         flags: Flags,
     },
-    /// Run jobs only, next to any number of servers on the same PostgreSQL.
+    /// Run jobs only, next to any number of servers on the same PostgreSQL; or alone on an embedded database, with its backups.
     Worker {
         #[command(flatten)]
         flags: Flags,
@@ -96,7 +102,8 @@ pub enum ServerCommand {
     /// Read the file of a project.
     ///
     /// The project has the same ids. Nothing happens by itself before a person wants it: schedules are off, scheduled posts are drafts,
-    /// connections and webhooks wait for their secrets. An import that was cut short goes on when it is repeated.
+    /// connections and webhooks wait for their secrets. An import that was cut short goes on when it is repeated; of another file it begins
+    /// anew, and --discard removes what it wrote.
     Import(Box<ImportProject>),
     /// Copy everything from the embedded database into an empty PostgreSQL database. The server must be stopped.
     Move(Box<MoveInstallation>),
@@ -319,7 +326,12 @@ pub async fn run(command: ServerCommand, cli: &Cli) -> Result<Exit, CliError> {
                 ended.await;
                 stopping.cancel();
             });
-            serve::work(settings(&flags)?, stop).await.map_err(failed)?;
+            serve::work(settings(&flags)?, stop).await.map_err(|error| match error {
+                OpenError::InUse(_) => failed(error).hint(
+                    "an embedded database has one process, and `serve` works as well; workers beside servers need PostgreSQL",
+                ),
+                error => failed(error),
+            })?;
             Ok(Exit::Done)
         }
         ServerCommand::Migrate { flags } => {
@@ -401,7 +413,11 @@ async fn diagnose(settings: &Settings, json: bool) -> Result<Exit, CliError> {
             writeln!(
                 out,
                 "{} {:<14} {}",
-                if finding.ok { "ok  " } else { "FAIL" },
+                match (finding.ok, finding.warning) {
+                    (false, _) => "FAIL",
+                    (true, true) => "WARN",
+                    (true, false) => "ok  ",
+                },
                 finding.check,
                 finding.detail
             )?;

@@ -41,10 +41,14 @@ pub struct ExportProject {
 #[derive(Clone, Debug, Args)]
 pub struct ImportProject {
     /// File that `searchwright export` has written.
-    file: PathBuf,
+    #[arg(required_unless_present = "discard")]
+    file: Option<PathBuf>,
     /// Workspace id; default the first workspace.
     #[arg(long)]
     workspace: Option<String>,
+    /// Remove what an import wrote that was cut short: the project's id, as `searchwright doctor` shows it.
+    #[arg(long, value_name = "PROJECT", conflicts_with_all = ["file", "workspace"])]
+    discard: Option<String>,
     #[command(flatten)]
     flags: Flags,
 }
@@ -67,6 +71,18 @@ fn failed(error: TransferError) -> CliError {
             "wait until it has ended, or cancel it, then repeat the command",
         ),
         TransferError::Taken(_) => (Exit::Refused, "import it into another database"),
+        TransferError::Unfinished(_) => (
+            Exit::Refused,
+            "import its file again, which goes on where it was; or remove it: `searchwright import --discard PROJECT`",
+        ),
+        TransferError::NotUnfinished(_) => (
+            Exit::Refused,
+            "`searchwright doctor` shows the projects whose import was cut short",
+        ),
+        TransferError::Overtaken(_) => (
+            Exit::Refused,
+            "wait until the other has ended; `searchwright doctor` shows what is left",
+        ),
         TransferError::NotEmpty => (Exit::Refused, "create a database for it: `createdb searchwright`"),
         TransferError::Line { .. } => (
             Exit::Usage,
@@ -149,8 +165,11 @@ pub async fn export(command: ExportProject, json: bool) -> Result<Exit, CliError
 
 /// Reads the file of a project.
 pub async fn import(command: ImportProject, json: bool) -> Result<Exit, CliError> {
+    let path = match (command.file, command.discard) {
+        (Some(file), _) => file,
+        (None, discard) => return self::discard(&discard.unwrap_or_default(), &command.flags, json).await,
+    };
     let workspace = command.workspace.as_deref().map(people::workspace).transpose()?;
-    let path = command.file;
     let unreadable = |error| CliError::new(Exit::Usage, format!("{}: {error}", path.display()));
     let mut file = BufReader::with_capacity(1 << 18, File::open(&path).map_err(unreadable)?);
     let is_compressed = file
@@ -167,8 +186,15 @@ pub async fn import(command: ImportProject, json: bool) -> Result<Exit, CliError
     };
     installation.engine.db.close().await;
     let done = done.map_err(failed)?;
+    let earlier = match (done.resumed_after, done.removed) {
+        (0, 0) => String::new(),
+        (0, removed) => format!("{removed} rows of another file, whose import was cut short, were removed. "),
+        (resumed, _) => {
+            format!("It went on after {resumed} rows, where an import of this file was cut short. ")
+        }
+    };
     let text = format!(
-        "project {} ({}) as it was on {}: {} rows. Schedules are off and scheduled posts are drafts. Connect the places to publish and the \
+        "{earlier}project {} ({}) as it was on {}: {} rows. Schedules are off and scheduled posts are drafts. Connect the places to publish and the \
          accounts with providers again, give webhooks new secrets, make keys, and invite people.",
         done.id,
         done.name,
@@ -176,6 +202,22 @@ pub async fn import(command: ImportProject, json: bool) -> Result<Exit, CliError
         sum(&done.rows)
     );
     show(json, &json!(done), &text)
+}
+
+/// Removes what an import wrote that was cut short.
+async fn discard(project: &str, flags: &Flags, json: bool) -> Result<Exit, CliError> {
+    let project: Uuid = project
+        .parse()
+        .map_err(|_| refused(Problem::not_found("project")))?;
+    let installation = admin::open(flags).await?;
+    let removed = searchwright_backups::discard(&installation.engine.db, project).await;
+    installation.engine.db.close().await;
+    let removed = removed.map_err(failed)?;
+    show(
+        json,
+        &json!({ "id": project, "removed": removed }),
+        &format!("{removed} rows of project {project} were removed; nothing of it is left"),
+    )
 }
 
 /// Copies everything into PostgreSQL.

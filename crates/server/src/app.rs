@@ -106,14 +106,16 @@ fn resources(settings: &Settings) -> Resources {
 impl App {
     /// Makes a backup of the embedded database if it is time.
     pub async fn back_up_if_due(&self) {
-        self.backups
-            .turn(BackupSurroundings {
-                settings: &self.settings,
-                clock: &self.engine.clock,
-                metrics: &self.metrics,
-                notices: &self.notices,
-            })
-            .await;
+        self.backups.turn(self.backup_surroundings()).await;
+    }
+
+    pub(crate) fn backup_surroundings(&self) -> BackupSurroundings<'_> {
+        BackupSurroundings {
+            settings: &self.settings,
+            clock: &self.engine.clock,
+            metrics: Some(&self.metrics),
+            notices: &self.notices,
+        }
     }
 
     /// Prepares the doors of an installation.

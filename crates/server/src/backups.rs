@@ -1,15 +1,22 @@
-//! Backups of the embedded database by time, while the server runs.
+//! Backups of the embedded database by time, made by the process that owns the data folder: a server, or a worker without one.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
 };
 
 use searchwright_backups::{Backup, BackupError, BackupReason};
 use searchwright_contract::{Clock, Instant};
-use tokio::sync::Mutex;
+use tokio::{sync::Mutex, time::MissedTickBehavior};
+use tokio_util::sync::CancellationToken;
 
 use crate::{Settings, metrics::Metrics, notices::Notices};
+
+/// Interval between two looks whether a backup is due.
+const LOOK_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Milliseconds from a backup that failed to the next attempt.
 const RETRY_MILLIS: i64 = 15 * 60_000;
@@ -29,7 +36,8 @@ pub struct Backups {
 pub(crate) struct BackupSurroundings<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) clock: &'a Clock,
-    pub(crate) metrics: &'a Metrics,
+    /// `None` in a worker, which has no listener for them.
+    pub(crate) metrics: Option<&'a Metrics>,
     pub(crate) notices: &'a Notices,
 }
 
@@ -59,14 +67,18 @@ impl BackupState {
         if at == now {
             tracing::info!(backup = %backup.path.display(), bytes = backup.manifest.bytes(), "a backup was made");
         }
-        around.metrics.set_last_backup(at);
+        if let Some(metrics) = around.metrics {
+            metrics.set_last_backup(at);
+        }
         (self.last, self.failed_at) = (Some(at), None);
         warn(around.notices.backup_made().await);
     }
 
     async fn failed(&mut self, around: BackupSurroundings<'_>, why: &str, now: Instant) {
         tracing::error!(%why, "the backup failed; it is tried again in 15 minutes");
-        around.metrics.backup_failed();
+        if let Some(metrics) = around.metrics {
+            metrics.backup_failed();
+        }
         self.failed_at = Some(now);
         warn(around.notices.backup_failed(why).await);
     }
@@ -89,8 +101,28 @@ impl Backups {
         }
     }
 
-    pub(crate) const fn are_on(&self) -> bool {
-        self.every.is_some()
+    /// Makes backups until `stop`; one that is under way then is given up.
+    pub(crate) async fn run(&self, around: BackupSurroundings<'_>, stop: CancellationToken) {
+        if self.every.is_none() {
+            return;
+        }
+        let mut tick = tokio::time::interval(LOOK_INTERVAL);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                () = stop.cancelled() => return,
+                _ = tick.tick() => {}
+            }
+            let turn = self.turn(around);
+            tokio::pin!(turn);
+            tokio::select! {
+                () = &mut turn => {}
+                () = stop.cancelled() => {
+                    self.stop();
+                    return turn.await;
+                }
+            }
+        }
     }
 
     /// Gives up a backup that is under way.

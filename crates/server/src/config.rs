@@ -189,13 +189,27 @@ impl Settings {
     }
 
     /// Public URLs that are plain HTTP at an address that other machines can reach, with their names.
-    fn exposed_urls(&self) -> Vec<String> {
+    pub(crate) fn exposed_urls(&self) -> Vec<String> {
         let is_exposed =
             |text: &str| Url::parse(text).is_ok_and(|url| url.scheme() == "http" && !is_on_loopback(&url));
         [("public_url", &self.public_url), ("mcp_url", &self.mcp_url)]
             .into_iter()
             .filter(|(_, url)| is_exposed(url))
             .map(|(name, url)| format!("{name} {url}"))
+            .collect()
+    }
+
+    /// Listeners that other machines may reach although no proxy with TLS is named, with their names. Whether they do depends on what
+    /// is in front: a container publishes its ports where its operator wants.
+    pub(crate) fn open_listeners(&self) -> Vec<(&'static str, SocketAddr)> {
+        let mut listeners = vec![
+            ("listen", self.listen, &self.public_url),
+            ("mcp_listen", self.mcp_listen, &self.mcp_url),
+        ];
+        listeners.retain(|(_, address, url)| !url.starts_with("https://") && !address.ip().is_loopback());
+        listeners
+            .into_iter()
+            .map(|(name, address, _)| (name, address))
             .collect()
     }
 

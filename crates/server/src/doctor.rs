@@ -6,6 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use searchwright_backups::UnfinishedImport;
 use searchwright_contract::Clock;
 use searchwright_store::{
     Db, Error,
@@ -24,11 +25,14 @@ use crate::{
 pub struct Finding {
     /// Subject of the check.
     pub check: &'static str,
-    /// Nothing is wrong.
+    /// The check has not failed.
     pub ok: bool,
+    /// A person has to judge what was observed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub warning: bool,
     /// Observation.
     pub detail: String,
-    /// Remedy, if something is wrong.
+    /// Remedy, if something is wrong or may be.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fix: Option<String>,
 }
@@ -37,8 +41,19 @@ fn good(check: &'static str, detail: impl Into<String>) -> Finding {
     Finding {
         check,
         ok: true,
+        warning: false,
         detail: detail.into(),
         fix: None,
+    }
+}
+
+fn warned(check: &'static str, detail: impl Into<String>, fix: impl Into<String>) -> Finding {
+    Finding {
+        check,
+        ok: true,
+        warning: true,
+        detail: detail.into(),
+        fix: Some(fix.into()),
     }
 }
 
@@ -46,6 +61,7 @@ fn bad(check: &'static str, detail: impl Into<String>, fix: impl Into<String>) -
     Finding {
         check,
         ok: false,
+        warning: false,
         detail: detail.into(),
         fix: Some(fix.into()),
     }
@@ -59,7 +75,7 @@ pub async fn examine(settings: &Settings) -> Vec<Finding> {
     )];
     findings.push(disk(settings));
     findings.extend(database(settings).await);
-    findings.extend(backups(settings));
+    findings.push(backups(settings));
     findings.extend(mail(settings).await);
     findings.push(clock());
     // A server that is running is no fault, and the usual reason for an address that is taken.
@@ -78,19 +94,7 @@ pub async fn examine(settings: &Settings) -> Vec<Finding> {
             ),
         });
     }
-    let public = settings.public_url.starts_with("http://") && !settings.listen.ip().is_loopback();
-    findings.push(if public {
-        bad(
-            "transport",
-            format!(
-                "{} is plain http on an address that is not loopback",
-                settings.public_url
-            ),
-            "put a TLS proxy in front and set public_url to its https address",
-        )
-    } else {
-        good("transport", "credentials do not leave this machine in the clear")
-    });
+    findings.push(transport(settings));
     findings
 }
 
@@ -153,17 +157,86 @@ async fn database(settings: &Settings) -> Vec<Finding> {
     });
     if findings.iter().all(|finding| finding.ok) {
         findings.push(sealing(settings, &db).await);
+        findings.extend(imports(&db).await);
     }
     db.close().await;
     findings
 }
 
+/// The way of credentials: whether it is the machine itself, or TLS.
+fn transport(settings: &Settings) -> Finding {
+    const CHECK: &str = "transport";
+    let exposed = settings.exposed_urls().join(", ");
+    if !exposed.is_empty() {
+        let proxy =
+            "put a proxy with TLS in front and set PUBLIC_URL and MCP_URL to its https addresses".to_owned();
+        return if settings.allow_insecure_http {
+            let detail =
+                format!("{exposed}: plain http, so passwords can be read on the way; MCP and OAuth are off");
+            warned(CHECK, detail, proxy)
+        } else {
+            let detail = format!("{exposed}: plain http for other machines; the server does not start");
+            bad(
+                CHECK,
+                detail,
+                format!("{proxy}; or set allow_insecure_http = true, which turns MCP and OAuth off"),
+            )
+        };
+    }
+    let open = settings.open_listeners();
+    if open.is_empty() {
+        return good(CHECK, "credentials do not leave this machine in the clear");
+    }
+    let names: Vec<String> = open
+        .iter()
+        .map(|(name, address)| format!("{name} {address}"))
+        .collect();
+    warned(
+        CHECK,
+        format!(
+            "{}: without TLS, and open to each machine that reaches it",
+            names.join(", ")
+        ),
+        "in a container, publish the ports on 127.0.0.1 alone (-p 127.0.0.1:8787:8787); elsewhere listen on 127.0.0.1; or put a proxy with TLS in front and set PUBLIC_URL and MCP_URL to its https addresses",
+    )
+}
+
+/// Projects whose import was cut short: nobody sees them, and they take space.
+async fn imports(db: &Db) -> Vec<Finding> {
+    const CHECK: &str = "import";
+    let unfinished = match searchwright_backups::list_unfinished(db).await {
+        Ok(unfinished) => unfinished,
+        Err(error) => return vec![bad(CHECK, error.to_string(), "check the database")],
+    };
+    let describe = |import: UnfinishedImport| {
+        let progress = match import.progress {
+            Some(mark) => format!("{} rows of the file of {} are there", mark.rows, mark.exported_at),
+            None => "its removal has begun".to_owned(),
+        };
+        warned(
+            CHECK,
+            format!(
+                "of project {} ({}): {progress}, and nobody sees it",
+                import.id, import.name
+            ),
+            format!(
+                "unless it is under way: `searchwright import` of the same file goes on, `searchwright import --discard {}` removes it",
+                import.id
+            ),
+        )
+    };
+    unfinished.into_iter().map(describe).collect()
+}
+
 /// Backups by time: whether the last one is as young as it should be.
-fn backups(settings: &Settings) -> Option<Finding> {
+fn backups(settings: &Settings) -> Finding {
     const CHECK: &str = "backups";
     let every = i64::from(settings.backups.every_hours);
     if !settings.database_url.is_empty() {
-        return None;
+        return good(
+            CHECK,
+            "PostgreSQL is backed up by its own means (pg_dump), not by servers and workers; keep sealing.key apart, and the folder published with it",
+        );
     }
     let folder = settings.backup_folder();
     let fix = format!(
@@ -172,10 +245,10 @@ fn backups(settings: &Settings) -> Option<Finding> {
     );
     let newest = match searchwright_backups::newest(&folder) {
         Ok(newest) => newest,
-        Err(error) => return Some(bad(CHECK, error.to_string(), fix)),
+        Err(error) => return bad(CHECK, error.to_string(), fix),
     };
     let now = Clock::system().now();
-    Some(match newest {
+    match newest {
         _ if every == 0 => good(CHECK, "off (backups.every_hours is 0)"),
         // A server that has not run makes the first one when it starts.
         None if !settings.sqlite_path().exists() || !open::is_owned(settings) => good(
@@ -196,7 +269,7 @@ fn backups(settings: &Settings) -> Option<Finding> {
                 good(CHECK, detail)
             }
         }
-    })
+    }
 }
 
 /// The SMTP server, if one is set: mail that does not leave is noticed by nobody who waits for it.

@@ -19,13 +19,14 @@ use searchwright_store::{
     rate_limits, reports, schedules,
     seal::Keyring,
 };
-use tokio::time::{Instant, MissedTickBehavior, sleep_until};
+use tokio::time::{Instant, sleep_until};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use url::Url;
 
 use crate::{
     Settings,
     app::App,
+    backups::{BackupSurroundings, Backups},
     config::is_on_loopback,
     http::{answer, bearer::Door, pressure, router, without_tls},
     listen::{self, Rules},
@@ -122,12 +123,15 @@ pub async fn start_with(mut settings: Settings, clock: Clock) -> Result<Server, 
     settings.check_transport()?;
     if settings.is_insecure() {
         tracing::warn!(public_url = %settings.public_url, "people are served over plain http: their passwords can be read on the way; MCP and OAuth are off");
-    } else if !settings.public_url.starts_with("https://") {
-        for (flag, address) in [("listen", addresses.api), ("mcp_listen", addresses.mcp)] {
-            if !address.ip().is_loopback() {
-                tracing::warn!(%address, "{flag} is open to other machines without TLS: what they send can be read on the way; listen on 127.0.0.1, or put a proxy with TLS in front and set PUBLIC_URL to its https address");
-            }
+    } else {
+        for (name, address) in settings.open_listeners() {
+            tracing::warn!(%address, "{name} is open to other machines without TLS: what they send can be read on the way; listen on 127.0.0.1, or put a proxy with TLS in front and set PUBLIC_URL and MCP_URL to its https addresses");
         }
+    }
+    if embedded && settings.worker.jobs == 0 {
+        tracing::warn!(
+            "worker.jobs is 0, and no other process works beside a server with an embedded database: jobs, webhooks and notices wait"
+        );
     }
     people.set_accounts(settings.accounts()?);
     if let Some(ownership) = &ownership {
@@ -251,7 +255,8 @@ fn contact(public_url: &str) -> String {
     }
 }
 
-/// A worker process: jobs only, any number beside the servers of a PostgreSQL installation.
+/// A worker process: jobs, notices and backups without a listener. Any number work beside the servers of a PostgreSQL installation;
+/// an embedded database has one process.
 pub async fn work(settings: Settings, stop: CancellationToken) -> Result<(), OpenError> {
     let embedded = settings.database_url.is_empty();
     let _ownership = if embedded {
@@ -276,10 +281,27 @@ pub async fn work(settings: Settings, stop: CancellationToken) -> Result<(), Ope
     engine.db.keep_reserve();
     let notices = Arc::new(Notices::open(&settings, engine.clone()).await?);
     let worker = worker(&settings, engine.clone(), jobs, addresses, keyring)?;
+    let backups = Backups::new(&settings);
+    let around = BackupSurroundings {
+        settings: &settings,
+        clock: &engine.clock,
+        metrics: None,
+        notices: &notices,
+    };
+    let work = async {
+        tokio::join!(
+            worker.run(stop.clone()),
+            notices.clone().run(stop.clone()),
+            backups.run(around, stop),
+        )
+    };
     let db = engine.db.clone();
     tokio::select! {
-        ((), ()) = async { tokio::join!(worker.run(stop.clone()), notices.run(stop)) } => {}
-        () = db.until_broken() => return Err(OpenError::Uncertain),
+        ((), (), ()) = work => {}
+        () = db.until_broken() => {
+            backups.stop();
+            return Err(OpenError::Uncertain);
+        }
     }
     engine.db.close().await;
     Ok(())
@@ -304,28 +326,8 @@ fn metrics_router(app: Arc<App>) -> axum::Router {
     )
 }
 
-/// Makes backups until `stop`; one that is under way then is given up.
 async fn back_up(app: Arc<App>, stop: CancellationToken) {
-    if !app.backups.are_on() {
-        return;
-    }
-    let mut tick = tokio::time::interval(UPKEEP);
-    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    loop {
-        tokio::select! {
-            () = stop.cancelled() => return,
-            _ = tick.tick() => {}
-        }
-        let turn = app.back_up_if_due();
-        tokio::pin!(turn);
-        tokio::select! {
-            () = &mut turn => {}
-            () = stop.cancelled() => {
-                app.backups.stop();
-                return turn.await;
-            }
-        }
-    }
+    app.backups.run(app.backup_surroundings(), stop).await;
 }
 
 /// Measures for how long requests wait to be looked at, as one of them would: until it is seen that they are there, behind those that

@@ -8,7 +8,7 @@ use searchwright_contract::{
 };
 use uuid::Uuid;
 
-use crate::{Result, Tx, access::ProjectScope, sql};
+use crate::{Result, Tx, access::ProjectScope, sql, transfer::imports::UNDER_WAY_ID};
 
 /// Days after which an entry is deleted.
 pub const RETENTION_DAYS: i64 = 400;
@@ -128,8 +128,9 @@ pub async fn delete_expired(tx: &mut Tx, now: Instant) -> Result<u64> {
     let oldest = now.plus_millis(-RETENTION_DAYS * 86_400_000).millis();
     // An id begins with its time in milliseconds: the primary key finds older entries.
     let oldest = Uuid::from_u128(u128::try_from(oldest).unwrap_or_default() << 80);
-    sql("DELETE FROM activity WHERE project_id IN (SELECT id FROM projects) AND id < $1")
+    sql("DELETE FROM activity WHERE project_id IN (SELECT id FROM projects WHERE workspace_id <> $2) AND id < $1")
         .bind(oldest)
+        .bind(UNDER_WAY_ID)
         .execute(tx)
         .await
 }

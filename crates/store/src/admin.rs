@@ -6,7 +6,12 @@ use searchwright_contract::{
 };
 use uuid::Uuid;
 
-use crate::{Error, Result, Tx, access::ProjectScope, sql};
+use crate::{
+    Error, Result, Tx,
+    access::ProjectScope,
+    sql,
+    transfer::imports::{self, UNDER_WAY_ID},
+};
 
 /// A project to be created.
 #[derive(Clone, Debug)]
@@ -59,18 +64,20 @@ pub async fn create_project(
     Ok(())
 }
 
-/// Returns the first project of a domain.
+/// Returns the first project of a domain whose import, if it has one, has ended.
 pub async fn find_project_by_domain(tx: &mut Tx, domain: &str) -> Result<Option<Uuid>> {
-    sql("SELECT id FROM projects WHERE domain = $1 ORDER BY id LIMIT 1")
+    sql("SELECT id FROM projects WHERE domain = $1 AND workspace_id <> $2 ORDER BY id LIMIT 1")
         .bind(domain)
+        .bind(UNDER_WAY_ID)
         .fetch_optional(tx, |c| c.take())
         .await
 }
 
-/// Returns the scope of a project, for the operator; [`Error::Missing`] if there is no such project.
+/// Returns the scope of a project, for the operator; [`Error::Missing`] if there is no such project, or its import has not ended.
 pub async fn get_scope(tx: &mut Tx, project: Uuid) -> Result<ProjectScope> {
-    sql("SELECT id FROM projects WHERE id = $1")
+    sql("SELECT id FROM projects WHERE id = $1 AND workspace_id <> $2")
         .bind(project)
+        .bind(UNDER_WAY_ID)
         .fetch_one(tx, |c| Ok(ProjectScope::from_row(c.take()?)))
         .await
 }
@@ -84,8 +91,11 @@ pub async fn count_live_keys(tx: &mut Tx, project: Uuid, now: Instant) -> Result
         .await
 }
 
-/// Creates a key; [`Error::Dangling`] if there is no such project.
+/// Creates a key; [`Error::Dangling`] if there is no such project, or its import has not ended.
 pub async fn create_key(tx: &mut Tx, key: NewKey, now: Instant) -> Result<()> {
+    if imports::is_unfinished(tx, key.project).await? {
+        return Err(Error::Dangling);
+    }
     sql("INSERT INTO api_keys (id, project_id, name, prefix, digest, scopes, read_only, expires_at, created_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)")
     .bind(key.id)

@@ -20,6 +20,7 @@ use crate::{
     audit_settings,
     ledger::{self, Entry, EntryFilter, short_hash},
     projects, sql,
+    transfer::imports::UNDER_WAY_ID,
 };
 
 pub use crate::ledger::{Actor, OccurrenceKey};
@@ -258,11 +259,14 @@ pub async fn change_states(
 
 /// Opens occurrences that were ignored until now, and returns their projects.
 pub async fn unsnooze(tx: &mut Tx, now: Instant) -> Result<Vec<ProjectScope>> {
-    let mut due: Vec<(Uuid, IssueId)> =
-        sql("SELECT project_id, issue_id FROM occurrence_leaves WHERE wakes_at <= $1")
-            .bind(now)
-            .fetch_all(tx, |c| Ok((c.take()?, c.take()?)))
-            .await?;
+    let mut due: Vec<(Uuid, IssueId)> = sql(
+        "SELECT project_id, issue_id FROM occurrence_leaves WHERE wakes_at <= $1
+               AND project_id NOT IN (SELECT id FROM projects WHERE workspace_id = $2)",
+    )
+    .bind(now)
+    .bind(UNDER_WAY_ID)
+    .fetch_all(tx, |c| Ok((c.take()?, c.take()?)))
+    .await?;
     due.sort_unstable();
     due.dedup();
     let mut scopes: Vec<ProjectScope> = Vec::new();

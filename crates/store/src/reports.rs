@@ -4,7 +4,7 @@ use searchwright_contract::{Instant, reports::ReportFormat};
 
 use uuid::Uuid;
 
-use crate::{Cells, Param, Result, Tx, access::ProjectScope, sql};
+use crate::{Cells, Param, Result, Tx, access::ProjectScope, sql, transfer::imports::UNDER_WAY_ID};
 
 /// Days for which rows are kept.
 pub const RETENTION_DAYS: i64 = 800;
@@ -143,9 +143,11 @@ pub async fn set_imported(
 pub async fn delete_expired(tx: &mut Tx, now: Instant, limit: u32) -> Result<u64> {
     let first_kept = now.millis().div_euclid(86_400_000) - RETENTION_DAYS;
     let old = sql(
-        "SELECT project_id, source FROM report_imports WHERE oldest_day < $1 ORDER BY oldest_day, project_id, source LIMIT 1",
+        "SELECT project_id, source FROM report_imports WHERE oldest_day < $1
+           AND project_id NOT IN (SELECT id FROM projects WHERE workspace_id = $2) ORDER BY oldest_day, project_id, source LIMIT 1",
     )
     .bind(first_kept)
+    .bind(UNDER_WAY_ID)
     .fetch_optional(tx, |c| Ok((c.take::<Uuid>()?, c.take::<String>()?)))
     .await?;
     let Some((project, source)) = old else {

@@ -7,7 +7,7 @@ use searchwright_contract::{
     schedules::{ScheduleKind, SlotOutcome},
 };
 
-use crate::{Cells, Json, Result, Tx, access::ProjectScope, sql};
+use crate::{Cells, Json, Result, Tx, access::ProjectScope, sql, transfer::imports::UNDER_WAY_ID};
 
 /// Dates of used slots that are read: more than a year of daily ones.
 const MAX_DATES: u32 = 400;
@@ -326,8 +326,10 @@ pub async fn list_dates(tx: &mut Tx, scope: ProjectScope, kind: ScheduleKind) ->
 
 /// Deletes slots that are older than a time; returns their number.
 pub async fn delete_old_slots(tx: &mut Tx, before: Instant) -> Result<u64> {
-    sql("DELETE FROM schedule_slots WHERE decided_at < $1")
-        .bind(before)
-        .execute(tx)
-        .await
+    sql("DELETE FROM schedule_slots WHERE decided_at < $1
+           AND project_id NOT IN (SELECT id FROM projects WHERE workspace_id = $2)")
+    .bind(before)
+    .bind(UNDER_WAY_ID)
+    .execute(tx)
+    .await
 }

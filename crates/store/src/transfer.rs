@@ -3,11 +3,12 @@
 //! Both databases have the same tables and columns, whose names and types are read from the statements that made them: from the half
 //! for PostgreSQL, which tells identifiers, times and JSON apart. The texts of the statements are made of these names once.
 
+pub mod imports;
 mod schema;
 
 use std::sync::LazyLock;
 
-use searchwright_contract::{Instant, ids::WorkspaceId};
+use searchwright_contract::Instant;
 use uuid::Uuid;
 
 use crate::{Cells, Param, Result, Tx, access::ProjectScope, migrations, sql, value::JsonText};
@@ -24,6 +25,7 @@ pub struct Table {
     all: Selection,
     of_project: Option<Selection>,
     insert: &'static str,
+    delete: Option<&'static str>,
 }
 
 /// Statements that read some rows of a table in the order of its primary key.
@@ -47,6 +49,9 @@ pub enum RowSet {
 
 /// Values of a row, in the order of the columns.
 pub type RowValues = Vec<Param>;
+
+/// Rows deleted in one transaction at most. Other writers wait for its end.
+const MAX_DELETED: u32 = 1_000;
 
 /// Makes a text live as long as the program. Called once for each statement of each table.
 fn keep(text: String) -> &'static str {
@@ -91,7 +96,16 @@ impl Table {
             names.join(", "),
             values.join(", ")
         );
+        let delete = project.and_then(|project| {
+            let owner = names.get(project)?;
+            let key: Vec<&str> = key.iter().filter_map(|index| names.get(*index).copied()).collect();
+            let key = key.join(", ");
+            Some(format!(
+                "DELETE FROM {name} WHERE ({key}) IN (SELECT {key} FROM {name} WHERE {owner} = $1 LIMIT {MAX_DELETED})"
+            ))
+        });
         Self {
+            delete: delete.map(keep),
             all: Selection::new(&name, &list, &names, &key, None),
             of_project: project.map(|project| Selection::new(&name, &list, &names, &key, Some(project))),
             name: keep(name),
@@ -272,60 +286,4 @@ pub async fn is_empty(tx: &mut Tx) -> Result<bool> {
     sql("SELECT (SELECT count(*) FROM workspaces) + (SELECT count(*) FROM users) + (SELECT count(*) FROM meta)")
         .fetch_one(tx, |c| Ok(c.take::<i64>()? == 0))
         .await
-}
-
-/// Name of the workspace of projects that are being imported. Nobody is a member of it.
-const UNDER_WAY: &str = "(import under way)";
-/// Its id, after all others: the first workspace is that of the operator.
-const UNDER_WAY_ID: Uuid = Uuid::max();
-
-fn mark(project: Uuid) -> String {
-    format!("import:{project}")
-}
-
-/// Returns the mark of an import that was cut short.
-pub async fn find_mark(tx: &mut Tx, project: Uuid) -> Result<Option<Vec<u8>>> {
-    sql("SELECT value FROM meta WHERE name = $1")
-        .bind(mark(project))
-        .fetch_optional(tx, |c| c.take())
-        .await
-}
-
-/// Writes how far an import has come.
-pub async fn set_mark(tx: &mut Tx, project: Uuid, value: Vec<u8>) -> Result<()> {
-    sql("INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = $2")
-        .bind(mark(project))
-        .bind(value)
-        .execute(tx)
-        .await?;
-    Ok(())
-}
-
-/// Returns the workspace in which a project is as long as it is being imported.
-pub async fn find_or_create_under_way(tx: &mut Tx, now: Instant) -> Result<Uuid> {
-    sql("INSERT INTO workspaces (id, name, created_at) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING")
-        .bind(UNDER_WAY_ID)
-        .bind(UNDER_WAY)
-        .bind(now)
-        .execute(tx)
-        .await?;
-    Ok(UNDER_WAY_ID)
-}
-
-/// Ends an import: gives the project to its workspace.
-pub async fn end_import(tx: &mut Tx, project: Uuid, workspace: WorkspaceId) -> Result<()> {
-    sql("UPDATE projects SET workspace_id = $2 WHERE id = $1")
-        .bind(project)
-        .bind(workspace)
-        .execute(tx)
-        .await?;
-    sql("DELETE FROM meta WHERE name = $1")
-        .bind(mark(project))
-        .execute(tx)
-        .await?;
-    sql("DELETE FROM workspaces WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM projects WHERE workspace_id = $1)")
-        .bind(UNDER_WAY_ID)
-        .execute(tx)
-        .await?;
-    Ok(())
 }

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, io::Write};
 use searchwright_contract::Instant;
 use searchwright_store::{
     Db,
-    transfer::{self, RowSet, tables},
+    transfer::{self, RowSet, imports, tables},
 };
 use serde::Serialize;
 use serde_json::json;
@@ -36,6 +36,9 @@ pub async fn export(
     let scope = transfer::find_project(&mut tx, project)
         .await?
         .ok_or(TransferError::NoProject(project))?;
+    if imports::is_unfinished(&mut tx, project).await? {
+        return Err(TransferError::Unfinished(project));
+    }
     let under_way = transfer::list_under_way(&mut tx, scope).await?;
     if !under_way.is_empty() {
         return Err(TransferError::UnderWay(under_way.join(", ")));

@@ -1,7 +1,8 @@
 //! Reads the file of a project into a database.
 //!
 //! Rows are written in parts, each with a mark of how far it has come. Until the last one the project is in a workspace without members,
-//! where nobody sees it. An import that was cut short goes on after its last part when it is begun again.
+//! where nobody sees it. An import that was cut short goes on after its last part when it is begun again; where the file is another
+//! one, what is there is removed first.
 
 use std::{
     collections::BTreeMap,
@@ -11,7 +12,10 @@ use std::{
 use searchwright_contract::{Clock, Instant, ids::WorkspaceId};
 use searchwright_store::{
     Db, Error, Param,
-    transfer::{self, RowSet, RowValues, Table},
+    transfer::{
+        self, RowSet, RowValues, Table,
+        imports::{self, RemovalStep},
+    },
     workspaces,
 };
 use serde::{Deserialize, Serialize};
@@ -41,13 +45,75 @@ pub struct ImportOutcome {
     pub rows: BTreeMap<String, u64>,
     /// Rows that an earlier import of the file had written, which was cut short.
     pub resumed_after: u64,
+    /// Rows that an earlier import of another file had written, which was cut short. They were removed.
+    pub removed: u64,
+}
+
+/// A project whose import was cut short, or is under way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnfinishedImport {
+    /// The project.
+    pub id: Uuid,
+    /// Its name.
+    pub name: String,
+    /// Progress; `None` where what was written is being removed.
+    pub progress: Option<ImportMark>,
 }
 
 /// Progress of an import.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct ImportMark {
-    exported_at: Instant,
-    rows: u64,
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImportMark {
+    /// Time at which the file was written.
+    pub exported_at: Instant,
+    /// Rows that are there.
+    pub rows: u64,
+}
+
+impl ImportMark {
+    fn parse(stored: &[u8]) -> Option<Self> {
+        serde_json::from_slice(stored).ok()
+    }
+
+    fn to_bytes(self) -> Result<Vec<u8>, std::io::Error> {
+        Ok(serde_json::to_vec(&self)?)
+    }
+}
+
+/// Returns the projects whose import was cut short, or is under way.
+pub async fn list_unfinished(db: &Db) -> Result<Vec<UnfinishedImport>, TransferError> {
+    let found = imports::list(&mut db.read().await?).await?;
+    let read = |project: imports::UnfinishedProject| UnfinishedImport {
+        id: project.id,
+        name: project.name,
+        progress: project.mark.as_deref().and_then(ImportMark::parse),
+    };
+    Ok(found.into_iter().map(read).collect())
+}
+
+/// Removes what the import of a project has written that was cut short, and returns the number of rows. A removal that is cut short
+/// goes on when it is repeated.
+pub async fn discard(db: &Db, project: Uuid) -> Result<u64, TransferError> {
+    if !imports::is_unfinished(&mut db.read().await?, project).await? {
+        return Err(TransferError::NotUnfinished(project));
+    }
+    remove(db, project).await
+}
+
+async fn remove(db: &Db, project: Uuid) -> Result<u64, TransferError> {
+    db.write(move |tx| Box::pin(async move { imports::delete_mark(tx, project).await }))
+        .await?;
+    let mut removed = 0;
+    loop {
+        let step = db.write(move |tx| Box::pin(async move { imports::remove_part(tx, project).await }));
+        match step.await? {
+            RemovalStep::Rows(rows) => removed += rows,
+            RemovalStep::Overtaken => return Err(TransferError::Overtaken(project)),
+            RemovalStep::Done => break,
+        }
+    }
+    db.write(|tx| Box::pin(async move { imports::delete_empty_workspace(tx).await }))
+        .await?;
+    Ok(removed)
 }
 
 /// Reads a file, and writes its project into a workspace, the first unless one is named.
@@ -61,7 +127,8 @@ pub async fn import(
     let header = read_header(&mut lines)?;
     let project = header.project.id;
     let now = clock.now();
-    let done = begin(db, project, &header).await?;
+    let Begun { mark, removed } = begin(db, project, &header).await?;
+    let done = mark.map_or(0, |mark| mark.rows);
     let new = clock.id();
     let workspace = db
         .write(move |tx| {
@@ -78,8 +145,9 @@ pub async fn import(
         project,
         exported_at: header.exported_at,
         under_way: db
-            .write(move |tx| Box::pin(async move { transfer::find_or_create_under_way(tx, now).await }))
+            .write(move |tx| Box::pin(async move { imports::find_or_create_workspace(tx, now).await }))
             .await?,
+        mark,
         rows: BTreeMap::new(),
         read: 0,
         done,
@@ -100,13 +168,14 @@ pub async fn import(
     if end.rows != import.rows {
         return Err(TransferError::CutShort(import.read));
     }
-    finish(db, project, workspace, &import.rows).await?;
+    import.finish(workspace).await?;
     Ok(ImportOutcome {
         id: project,
         name: header.project.name,
         exported_at: header.exported_at,
         rows: import.rows,
         resumed_after: done,
+        removed,
     })
 }
 
@@ -156,17 +225,36 @@ fn read_header(lines: &mut Lines<'_, impl BufRead>) -> Result<Header, TransferEr
     serde_json::from_value(value).map_err(|error| fault(error.to_string()))
 }
 
-/// Returns the number of rows that an earlier import of this file has written. Refuses a project that is there.
-async fn begin(db: &Db, project: Uuid, header: &Header) -> Result<u64, TransferError> {
+/// State from which an import goes on.
+struct Begun {
+    /// Progress of an earlier import of this file.
+    mark: Option<ImportMark>,
+    /// Rows of an earlier import of another file, which were removed.
+    removed: u64,
+}
+
+/// Looks how far an earlier import of this file has come, and removes what one of another file has written. Refuses a project that is
+/// there.
+async fn begin(db: &Db, project: Uuid, header: &Header) -> Result<Begun, TransferError> {
     let mut tx = db.read().await?;
-    let mark = transfer::find_mark(&mut tx, project).await?;
-    let mark: Option<ImportMark> = mark.and_then(|mark| serde_json::from_slice(&mark).ok());
     let is_there = transfer::find_project(&mut tx, project).await?.is_some();
-    match mark {
-        Some(mark) if mark.exported_at == header.exported_at => Ok(mark.rows),
-        _ if is_there => Err(TransferError::Taken(project)),
-        _ => Ok(0),
+    let is_unfinished = imports::is_unfinished(&mut tx, project).await?;
+    let mark = imports::find_mark(&mut tx, project).await?;
+    drop(tx);
+    if is_there && !is_unfinished {
+        return Err(TransferError::Taken(project));
     }
+    let mark = mark.as_deref().and_then(ImportMark::parse);
+    let is_same = mark.is_some_and(|mark| mark.exported_at == header.exported_at);
+    let removed = if is_unfinished && !is_same {
+        remove(db, project).await?
+    } else {
+        0
+    };
+    Ok(Begun {
+        mark: mark.filter(|_| is_same),
+        removed,
+    })
 }
 
 /// Rows that are written together.
@@ -185,6 +273,8 @@ struct Import<'a> {
     read: u64,
     /// Rows that are there already.
     done: u64,
+    /// Progress as it is stored.
+    mark: Option<ImportMark>,
     part: RowPart,
 }
 
@@ -245,11 +335,14 @@ impl Import<'_> {
             exported_at: self.exported_at,
             rows: self.read,
         };
-        let mark = serde_json::to_vec(&mark).map_err(std::io::Error::from)?;
-        let project = self.project;
+        let known = self.mark.map(ImportMark::to_bytes).transpose()?;
+        let (project, value) = (self.project, mark.to_bytes()?);
         self.db
             .write(move |tx| {
                 Box::pin(async move {
+                    if !imports::replace_mark(tx, project, known, value).await? {
+                        return Err(TransferError::Overtaken(project));
+                    }
                     let mut rows = rows.into_iter().peekable();
                     while let Some((table, first)) = rows.next() {
                         let mut same = vec![first];
@@ -258,40 +351,50 @@ impl Import<'_> {
                         }
                         transfer::insert(tx, table, same).await?;
                     }
-                    transfer::set_mark(tx, project, mark).await
+                    Ok(())
                 })
             })
             .await?;
+        self.mark = Some(mark);
         Ok(())
     }
-}
 
-/// Counts what is there, and gives the project to its workspace.
-async fn finish(
-    db: &Db,
-    project: Uuid,
-    workspace: WorkspaceId,
-    rows: &BTreeMap<String, u64>,
-) -> Result<(), TransferError> {
-    let mut tx = db.read().await?;
-    let scope = transfer::find_project(&mut tx, project)
-        .await?
-        .ok_or(TransferError::NoProject(project))?;
-    for (name, wanted) in rows {
-        let Some(table) = transfer::find_table(name) else {
-            continue;
-        };
-        let found = transfer::count(&mut tx, table, RowSet::OfProject(scope)).await?;
-        if found != *wanted {
-            return Err(TransferError::Count {
-                table: table.name,
-                found,
-                wanted: *wanted,
-            });
+    /// Counts what is there, and gives the project to its workspace.
+    async fn finish(&self, workspace: WorkspaceId) -> Result<(), TransferError> {
+        let project = self.project;
+        let mut tx = self.db.read().await?;
+        let scope = transfer::find_project(&mut tx, project)
+            .await?
+            .ok_or(match self.mark {
+                Some(_) => TransferError::Overtaken(project),
+                None => TransferError::NoProject(project),
+            })?;
+        for (name, wanted) in &self.rows {
+            let Some(table) = transfer::find_table(name) else {
+                continue;
+            };
+            let found = transfer::count(&mut tx, table, RowSet::OfProject(scope)).await?;
+            if found != *wanted {
+                return Err(TransferError::Count {
+                    table: table.name,
+                    found,
+                    wanted: *wanted,
+                });
+            }
+        }
+        drop(tx);
+        let known = self
+            .mark
+            .map(ImportMark::to_bytes)
+            .transpose()?
+            .unwrap_or_default();
+        let is_ended = self
+            .db
+            .write(move |tx| Box::pin(async move { imports::end(tx, project, known, workspace).await }));
+        if is_ended.await? {
+            Ok(())
+        } else {
+            Err(TransferError::Overtaken(project))
         }
     }
-    drop(tx);
-    db.write(move |tx| Box::pin(async move { transfer::end_import(tx, project, workspace).await }))
-        .await?;
-    Ok(())
 }

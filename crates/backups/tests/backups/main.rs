@@ -5,3 +5,4 @@
 mod harness;
 mod moving;
 mod projects;
+mod unfinished_imports;

@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::program::{Outcome, User, files};
+use crate::program::{Outcome, User, files, terminate};
 
 /// A user with a project, a key, a keyword, a webhook with its secret, and a published file.
 struct Shop {
@@ -66,6 +66,15 @@ impl Shop {
     fn restore(&self, backup: &Path, more: &[&str]) -> Outcome {
         self.user
             .run(&[&["restore", backup.to_str().unwrap()], more].concat())
+    }
+
+    /// Folder of the newest backup.
+    fn newest(&self) -> PathBuf {
+        let folder = self.user.path("data/backups");
+        let newest = names(&folder)
+            .into_iter()
+            .rfind(|name| name.starts_with("searchwright-"));
+        folder.join(newest.unwrap())
     }
 
     /// Takes everything but the backups and the sealing key.
@@ -295,6 +304,61 @@ fn what_cannot_be_backed_up_says_why() {
     shop.user
         .run(&["backup", "--to", "file/backups"])
         .refuses(1, &["file/backups"]);
+}
+
+/// The worker is the only process that can make backups of an embedded database without a server.
+#[test]
+fn worker_without_a_server_makes_backups() {
+    let shop = Shop::new();
+    let mut worker = shop.user.command(&["worker"]).spawn().unwrap();
+    let folder = shop.user.path("data/backups");
+    let is_made = || {
+        let is_backup = |name: &String| name.starts_with("searchwright-");
+        folder.exists() && names(&folder).iter().any(is_backup)
+    };
+    while !is_made() {
+        assert!(worker.try_wait().unwrap().is_none(), "it ended");
+        std::thread::yield_now();
+    }
+    shop.user
+        .run(&["worker"])
+        .refuses(1, &["in use", "workers beside servers need PostgreSQL"]);
+    terminate(&worker);
+    let ended = Outcome::of(worker);
+    assert!(
+        ended.code == 0 && ended.err.contains("a backup was made"),
+        "{ended:?}"
+    );
+    assert_eq!(shop.restore(&shop.newest(), &["--force"]).code, 0);
+}
+
+#[test]
+fn worker_whose_backup_fails_tells_it() {
+    let shop = Shop::new();
+    fs::write(shop.user.path("data/taken"), "a file").unwrap();
+    let set = ["--set", "backups.folder=taken/backups"];
+    let mut worker = shop
+        .user
+        .command(&[&["worker"], &set[..]].concat())
+        .spawn()
+        .unwrap();
+    let database = rusqlite::Connection::open(shop.user.path("data/searchwright.sqlite")).unwrap();
+    let notices = || -> i64 {
+        let notices = "SELECT count(*) FROM notices WHERE kind = 'backup_failed' AND ended_at IS NULL";
+        database.query_row(notices, [], |row| row.get(0)).unwrap()
+    };
+    while notices() == 0 {
+        assert!(worker.try_wait().unwrap().is_none(), "it ended");
+        std::thread::yield_now();
+    }
+    let seen = shop.user.run(&[&["doctor"], &set[..]].concat());
+    assert!(seen.code == 1 && seen.out.contains("FAIL backups"), "{seen:?}");
+    terminate(&worker);
+    let ended = Outcome::of(worker);
+    assert!(
+        ended.code == 0 && ended.err.contains("the backup failed"),
+        "{ended:?}"
+    );
 }
 
 /// A process that is killed leaves no backup that is half, and the next one is whole.

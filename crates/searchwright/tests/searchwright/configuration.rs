@@ -195,4 +195,78 @@ fn the_doctor_finds_what_is_wrong() {
         unreachable.out.contains("\"check\":\"database\"") && !unreachable.out.contains("hush"),
         "{unreachable:?}"
     );
+    let findings: Vec<Value> = serde_json::from_str(&unreachable.out).unwrap();
+    let backups = findings.iter().find(|f| f["check"] == "backups").unwrap();
+    assert!(
+        backups["ok"] == true && backups["detail"].as_str().unwrap().contains("pg_dump"),
+        "{backups}"
+    );
+}
+
+/// A user with the environment of the container, on ports that are free.
+fn create_container_user() -> User {
+    let file = include_str!("../../../../Containerfile");
+    let (_, environment) = file.split_once("\nENV ").unwrap();
+    let (environment, _) = environment.split_once("\nEXPOSE").unwrap();
+    let mut user = User::new();
+    for line in environment.lines() {
+        let (name, value) = line.trim_end_matches('\\').trim().split_once('=').unwrap();
+        let value = match name {
+            "SEARCHWRIGHT_DATA_DIR" => continue,
+            name if name.ends_with("LISTEN") => format!("{}:0", value.rsplit_once(':').unwrap().0),
+            _ => value.to_owned(),
+        };
+        user = user.with(name, &value);
+    }
+    assert_eq!(user.run(&["migrate"]).code, 0);
+    user
+}
+
+#[test]
+fn the_doctor_warns_in_a_container_and_fails_where_the_server_does_not_start() {
+    let user = create_container_user();
+    let finding = |more: &[&str]| -> (i32, Value) {
+        let seen = user.run(&[&["doctor", "--json"], more].concat());
+        let findings: Vec<Value> = serde_json::from_str(&seen.out).unwrap();
+        let transport = findings.into_iter().find(|f| f["check"] == "transport");
+        (seen.code, transport.unwrap())
+    };
+    let has = |finding: &Value, name: &str, words: &str| {
+        let text = finding[name].as_str().unwrap_or_default();
+        assert!(text.contains(words), "{words}: {finding}");
+    };
+    let (code, seen) = finding(&[]);
+    assert_eq!(
+        (code, &seen["ok"], &seen["warning"]),
+        (0, &true.into(), &true.into())
+    );
+    has(&seen, "detail", "mcp_listen 0.0.0.0");
+    has(&seen, "fix", "-p 127.0.0.1:8787:8787");
+    let plain = user.run(&["doctor"]);
+    assert!(
+        plain.out.contains("WARN transport") && !plain.out.contains("FAIL"),
+        "{plain:?}"
+    );
+
+    let (code, seen) = finding(&[
+        "--public-url",
+        "https://seo.example.com",
+        "--mcp-url",
+        "https://seo.example.com/mcp",
+    ]);
+    assert_eq!(
+        (code, &seen["ok"], &seen["warning"]),
+        (0, &true.into(), &Value::Null)
+    );
+
+    let open = ["--public-url", "http://seo.example.com"];
+    let (code, seen) = finding(&open);
+    assert_eq!((code, &seen["ok"]), (1, &false.into()));
+    has(&seen, "detail", "public_url http://seo.example.com");
+    has(&seen, "fix", "allow_insecure_http");
+    user.run(&[&["serve"], &open[..]].concat())
+        .refuses(1, &["without TLS"]);
+    let (code, seen) = finding(&[&open[..], &["--allow-insecure-http"]].concat());
+    assert_eq!((code, &seen["warning"]), (0, &true.into()));
+    has(&seen, "fix", "PUBLIC_URL and MCP_URL");
 }

@@ -226,17 +226,17 @@ impl Serving {
 
     /// Asks the server to end, as a service manager does; how it ended, and its log.
     pub fn stop(mut self) -> (ExitStatus, String) {
-        let id = self.child.id().to_string();
-        assert!(
-            Command::new("kill")
-                .args(["-TERM", &id])
-                .status()
-                .unwrap()
-                .success()
-        );
+        terminate(&self.child);
         let status = self.child.wait().unwrap();
         (status, self.log.take().unwrap().join().unwrap())
     }
+}
+
+/// Asks a process to end, as a service manager does.
+pub fn terminate(child: &Child) {
+    let id = child.id().to_string();
+    let mut kill = Command::new("kill");
+    assert!(kill.args(["-TERM", &id]).status().unwrap().success());
 }
 
 impl Drop for Serving {

@@ -1,6 +1,10 @@
 //! A project in a file, from one installation to another.
 
-use std::{fs, io::Read as _};
+use std::{
+    fs,
+    io::{Read as _, Write as _},
+    process::Stdio,
+};
 
 use serde_json::{Value, json};
 
@@ -96,6 +100,107 @@ fn a_project_goes_to_another_installation_without_its_secrets() {
         &[&["webhooks", "rotate", hook["id"].as_str().unwrap()]],
     );
     assert_ne!(rotated[0].json()["secret"], json!(secret));
+}
+
+/// More rows than an import writes at once.
+const KEYWORDS: usize = 2_500;
+
+/// A project with many keywords, as its id and its file.
+fn export_large(user: &User) -> (String, String) {
+    let project = user.project("example.com");
+    let list: String = (0..KEYWORDS).map(|n| format!("oak desk {n}\n")).collect();
+    fs::write(user.path("list.csv"), format!("keyword\n{list}")).unwrap();
+    let list = format!("@{}", user.path("list.csv").display());
+    let imported = calls(user, &project, &[&["keywords", "import", &list]]);
+    assert_eq!(imported[0].code, 0, "{imported:?}");
+    let file = export_again(user, &project, "first.ndjson");
+    (project, file)
+}
+
+fn export_again(user: &User, project: &str, name: &str) -> String {
+    let path = user.path(name).to_str().unwrap().to_owned();
+    assert_eq!(user.run(&["export", project, "--to", &path]).code, 0);
+    path
+}
+
+/// Begins an import, and kills it when a part is stored and the rest of the file was not yet read.
+fn kill_import(user: &User, file: &str) {
+    let text = fs::read_to_string(file).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let mut command = user.command(&["import", "/dev/stdin"]);
+    let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let beginning = lines[..lines.len() - 100].join("\n");
+    input.write_all(beginning.as_bytes()).unwrap();
+    let database = rusqlite::Connection::open(user.path("data/searchwright.sqlite")).unwrap();
+    let marks = || -> i64 {
+        let marks = "SELECT count(*) FROM meta WHERE name LIKE 'import:%'";
+        database.query_row(marks, [], |row| row.get(0)).unwrap()
+    };
+    while marks() == 0 {
+        assert!(child.try_wait().unwrap().is_none(), "it ended");
+        std::thread::yield_now();
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// Findings of the doctor about imports.
+fn examine_imports(user: &User) -> Vec<Value> {
+    let seen = user.run(&["doctor", "--json"]).json();
+    let all = seen.as_array().unwrap().iter();
+    all.filter(|finding| finding["check"] == "import")
+        .cloned()
+        .collect()
+}
+
+#[test]
+fn killed_import_goes_on_begins_anew_or_is_removed() {
+    let old = User::new();
+    let (project, file) = export_large(&old);
+    let new = User::new()
+        .with("SEARCHWRIGHT_LISTEN", "127.0.0.1:0")
+        .with("SEARCHWRIGHT_MCP_LISTEN", "127.0.0.1:0");
+    assert_eq!(new.run(&["migrate"]).code, 0);
+
+    kill_import(&new, &file);
+    let seen = examine_imports(&new);
+    assert_eq!((seen.len(), &seen[0]["warning"]), (1, &json!(true)), "{seen:?}");
+    let fix = seen[0]["fix"].as_str().unwrap();
+    assert!(fix.contains(&format!("import --discard {project}")), "{fix}");
+    let plain = new.run(&["doctor"]);
+    assert!(plain.code == 0 && plain.out.contains("WARN import"), "{plain:?}");
+    new.run(&["export", &project, "--to", "x"])
+        .refuses(4, &["not ended", "import --discard"]);
+    new.run(&["admin", "key", "create", "--project", &project, "--name", "x"])
+        .refuses(4, &["project"]);
+    // it is left alone by servers
+    let server = new.serve(&["--set", "backups.every_hours=0"]);
+    assert_eq!(server.stop().0.code(), Some(0));
+
+    let removed = new.run(&["import", "--discard", &project, "--json"]).json();
+    assert!(removed["removed"].as_u64().unwrap() >= 1_000, "{removed}");
+    assert_eq!(examine_imports(&new), [] as [Value; 0]);
+    new.run(&["import", "--discard", &project])
+        .refuses(4, &["cut short", "doctor"]);
+
+    // a newer file takes the place of what an older one began with
+    kill_import(&new, &file);
+    let newer = export_again(&old, &project, "newer.ndjson");
+    kill_import(&new, &newer);
+    let plain = new.run(&["import", &newer]);
+    assert!(
+        plain.code == 0 && plain.out.contains("It went on after"),
+        "{plain:?}"
+    );
+    let found = calls(&new, &project, &[&["keywords", "list", "--q", "desk 2499"]]);
+    assert_eq!(found[0].json()["data"].as_array().unwrap().len(), 1);
+    assert_eq!(examine_imports(&new), [] as [Value; 0]);
+    new.run(&["import", "--discard", &project])
+        .refuses(4, &["cut short"]);
+    new.run(&["import"]).refuses(2, &["FILE"]);
+    new.run(&["import", &file, "--discard", &project])
+        .refuses(2, &["--discard"]);
 }
 
 #[test]

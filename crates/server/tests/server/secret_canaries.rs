@@ -1,14 +1,16 @@
-//! Secrets of every kind, looked for in everything that the server says, logs and stores: as they are, and in base64, hex and
-//! percent form. A secret is in the answer that hands it out, once, and nowhere else.
+//! Secrets of every kind, looked for in everything that the server says, sends to receivers of webhooks, chats and mailboxes, logs and
+//! stores: as they are, and in base64, hex and percent form. A secret is in the answer that hands it out, once, and nowhere else.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     io,
+    net::SocketAddr,
     sync::{LazyLock, Mutex},
 };
 
 use base64::{Engine as _, engine::general_purpose::STANDARD_NO_PAD};
-use searchwright_contract::{Method, people::Role};
+use searchwright_contract::{Clock, Method, people::Role};
+use searchwright_engine::schedules::tick;
 use serde_json::{Value, json};
 use tokio_postgres::NoTls;
 use tracing_subscriber::{layer::SubscriberExt as _, util::SubscriberInitExt as _};
@@ -16,15 +18,19 @@ use uuid::Uuid;
 
 use crate::{
     accounts::with_second_factor,
-    audited::bench_reaching,
-    blog::{self, Blog},
+    audited::{Website, bench_set, page},
+    blog::{self, Blog, Fault},
     browser::{Browser, Page},
     dashboard_audits::{address, submit},
-    harness::Bench,
+    harness::{Bench, now},
+    mail_server::{self, MailServer},
     mcp::tool,
+    notices::{told, waits},
     oauth::{Agent, post_form},
     people::PASSWORD,
+    post_generation::until_ended,
     publishing::{connect_blog, publish, settled, write},
+    webhook_receivers::Receiver,
 };
 
 on_both!(secrets_are_shown_once_and_stored_sealed_or_hashed,);
@@ -174,19 +180,56 @@ struct Planted<'a> {
 }
 
 const PROVIDER_SECRET: &str = "sk-proj-canary-of-the-provider-4711";
-const CHAT: &str = "https://hooks.slack.com/services/T0471/B0471/canaryofthechat";
+/// Path of the webhook at the receiver.
+const HOOK: &str = "/hook";
+/// Path of the chat there, which is a secret.
+const CHAT: &str = "/services/T0471/B0471/canaryofthechat";
+const DAY: i64 = 86_400_000;
 
-async fn plant<'a>(bench: &'a Bench, blog: &std::net::SocketAddr) -> Planted<'a> {
+/// Places that the server sends to.
+struct Receivers {
+    blog: Blog,
+    blog_address: SocketAddr,
+    hooks: Receiver,
+    hooks_address: SocketAddr,
+    mail: MailServer,
+}
+
+impl Receivers {
+    async fn start() -> Self {
+        let (blog, blog_address) = Blog::start().await;
+        let (hooks, hooks_address) = Receiver::start().await;
+        Self {
+            blog,
+            blog_address,
+            hooks,
+            hooks_address,
+            mail: MailServer::start().await,
+        }
+    }
+
+    async fn bench(&self, database: &str) -> (Bench, Website) {
+        let also = format!(
+            ",\"publish={}\",\"webhook={}\"",
+            self.blog_address, self.hooks_address
+        );
+        bench_set(database, &also, Clock::fixed(now()), &self.mail.settings()).await
+    }
+}
+
+async fn plant<'a>(bench: &'a Bench, receivers: &Receivers) -> Planted<'a> {
     let mut canaries = Canaries::default();
+    canaries.add("password of the mail server", mail_server::SECRET);
     canaries.add("API key of the operator", &bench.key);
     canaries.add("password", PASSWORD);
     let sealing = std::fs::read(bench.folder.path().join("sealing.key")).unwrap();
     canaries.add_bytes("sealing key", &sealing);
 
-    plant_accounts(bench, blog, &mut canaries).await;
-    let ids = plant_records(bench, &mut canaries).await;
+    plant_accounts(bench, &receivers.blog_address, &mut canaries).await;
+    let at = receivers.hooks_address;
+    let ids = plant_records(bench, &at, &mut canaries).await;
     let agent = Agent::new(bench, Role::Owner).await;
-    plant_pages(bench, &agent.browser, &mut canaries).await;
+    plant_pages(bench, &agent.browser, &at, &mut canaries).await;
     let (access, mcp) = plant_oauth(bench, &agent, &mut canaries).await;
     Planted {
         canaries,
@@ -198,7 +241,7 @@ async fn plant<'a>(bench: &'a Bench, blog: &std::net::SocketAddr) -> Planted<'a>
 }
 
 /// Credentials of other services.
-async fn plant_accounts(bench: &Bench, blog: &std::net::SocketAddr, canaries: &mut Canaries) {
+async fn plant_accounts(bench: &Bench, blog: &SocketAddr, canaries: &mut Canaries) {
     let model = BTreeMap::from([("model".to_owned(), "m-1".to_owned())]);
     bench.account("openai", model, PROVIDER_SECRET).await;
     canaries.add("secret of a provider", PROVIDER_SECRET);
@@ -209,12 +252,16 @@ async fn plant_accounts(bench: &Bench, blog: &std::net::SocketAddr, canaries: &m
 }
 
 /// Records of the project, some of them with secrets.
-async fn plant_records(bench: &Bench, canaries: &mut Canaries) -> BTreeMap<&'static str, String> {
+async fn plant_records(
+    bench: &Bench,
+    hooks: &SocketAddr,
+    canaries: &mut Canaries,
+) -> BTreeMap<&'static str, String> {
     let id = |record: &Value| record["id"].as_str().unwrap().to_owned();
     let create = bench
         .call("POST", "P/webhooks")
         .header("idempotency-key", "once")
-        .json(&json!({ "targetUrl": "https://93.184.216.34/hook", "event": "*" }));
+        .json(&json!({ "targetUrl": format!("http://{hooks}{HOOK}"), "event": "*" }));
     let webhook = create.send().await.json();
     let rotate = bench
         .call("POST", &format!("P/webhooks/{}/rotate-secret", id(&webhook)))
@@ -286,7 +333,7 @@ async fn plant_records(bench: &Bench, canaries: &mut Canaries) -> BTreeMap<&'sta
 }
 
 /// Secrets that pages of the dashboard hand out.
-async fn plant_pages(bench: &Bench, ann: &Browser<'_>, canaries: &mut Canaries) {
+async fn plant_pages(bench: &Bench, ann: &Browser<'_>, chats: &SocketAddr, canaries: &mut Canaries) {
     canaries.add("session", ann.cookie.borrow().as_deref().unwrap());
     let keys = address(bench, "/settings/keys");
     let made = submit(ann, &ann.open(&keys).await, &keys, &[("name", "shown once")]).await;
@@ -306,10 +353,14 @@ async fn plant_pages(bench: &Bench, ann: &Browser<'_>, canaries: &mut Canaries) 
     canaries.add("invitation", &token_after(&invited.text, "/invitations/"));
 
     let notices = address(bench, "/settings/notices");
+    let secret = format!("http://{chats}{CHAT}");
     let chat = [
         ("action", "chat"),
-        ("secret", CHAT),
+        ("secret", &*secret),
         ("kind", "audit_found"),
+        ("kind", "publication_failed"),
+        ("kind", "integration_lost"),
+        ("kind", "approval_waits"),
         ("digest", "on"),
         ("weekday", "1"),
         ("hour", "9"),
@@ -488,6 +539,146 @@ async fn browse(bench: &Bench, planted: &Planted<'_>) {
     assert!(files >= 3, "{seen:#?}");
 }
 
+/// Causes what is told to people and receivers at once: a post that was refused, one whose connection is lost, one that waits for a
+/// person, tests, an invitation and a link by mail.
+async fn cause_events(bench: &Bench, planted: &Planted<'_>, receivers: &Receivers) {
+    let (blog, ann) = (&receivers.blog, &planted.agent.browser);
+    // the blog repeats the password that it was sent
+    blog.says(&format!(
+        "the password {} of {} is wrong",
+        blog::PASSWORD,
+        blog::USER
+    ));
+    blog.fails(&[Fault::Refuses(400)]);
+    let refused = write(bench, "Elm").await;
+    publish(bench, &refused, json!({})).await;
+    assert_eq!(settled(bench, &refused).await["status"], "failed");
+    blog.change_password();
+    let lost = write(bench, "Yew").await;
+    publish(bench, &lost, json!({})).await;
+    assert_eq!(settled(bench, &lost).await["status"], "failed");
+    waits(bench, "Oak").await;
+    let tested = bench
+        .post(
+            &format!("P/webhooks/{}/test", planted.ids["webhookId"]),
+            json!({}),
+        )
+        .await;
+    assert_eq!(tested.status, 200, "{tested:?}");
+
+    let notices = address(bench, "/settings/notices");
+    for action in ["test-mail", "test-chat"] {
+        let tried = submit(ann, &ann.open(&notices).await, &notices, &[("action", action)]).await;
+        assert!(tried.text.contains("took the test"), "{}", tried.text);
+    }
+    let members = address(bench, "/settings/members");
+    let csrf = ann.open(&members).await.field("csrf");
+    let form = [("csrf", &*csrf), ("role", "editor"), ("email", "eve@example.com")];
+    ann.send(&format!("{members}/invite"), &form).await;
+    Browser::new(bench)
+        .send("/login/reset", &[("email", "ann@example.com")])
+        .await;
+    told(bench).await;
+    blog.restore_password();
+    connect_blog(bench, &receivers.blog_address).await;
+}
+
+/// Lets two days pass: a scheduled audit finds something new, and the digest of the week is due.
+async fn cause_reports(bench: &Bench, site: &Website) {
+    let on = json!({ "enabled": true, "interval_days": 1 });
+    assert_eq!(bench.patch("P/schedules/audits", on).await.status, 200);
+    site.put(
+        "/b",
+        200,
+        &page("<title>Another</title><h1></h1><h1></h1>", &["/nowhere"]),
+    );
+    bench.clock.advance(2 * DAY);
+    tick(&bench.server.app.engine).await.unwrap();
+    let jobs = bench.get("P/jobs").await.json();
+    let mut jobs = jobs["data"].as_array().unwrap().iter();
+    let job = jobs.find(|job| job["type"] == "audit").unwrap()["id"].clone();
+    until_ended(bench, job.as_str().unwrap()).await;
+    for _ in 0..2 {
+        told(bench).await;
+    }
+}
+
+/// Words that every reader of notices is told.
+const TOLD: &[&str] = &[
+    "Elm",
+    "Yew",
+    "waits for",
+    "The audit found",
+    "Mention rate",
+    "This is a test",
+];
+
+/// Waits until everything has arrived that was caused.
+async fn until_arrived(bench: &Bench, receivers: &Receivers) {
+    let events = bench.get("P/events?limit=100").await.json();
+    let events = events["data"].as_array().unwrap();
+    // the audit was before the webhook
+    let first = events
+        .iter()
+        .position(|event| event["type"] == "post.created")
+        .unwrap();
+    receivers.hooks.until(HOOK, events.len() - first).await;
+    let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(60);
+    loop {
+        let chats = receivers.hooks.all().into_iter().filter(|came| came.path == CHAT);
+        let chats: String = chats
+            .map(|came| String::from_utf8(came.body.to_vec()).unwrap())
+            .collect();
+        let mails: String = receivers
+            .mail
+            .taken()
+            .iter()
+            .map(|mail| format!("{:?} {}", mail.head, mail.text))
+            .collect();
+        let to_people = ["/invitations/", "/login/reset/"].into_iter();
+        let missing: Vec<&str> = TOLD
+            .iter()
+            .copied()
+            .filter(|words| !chats.contains(words) || !mails.contains(words))
+            .chain(to_people.filter(|words| !mails.contains(words)))
+            .collect();
+        if missing.is_empty() {
+            return;
+        }
+        let is_late = tokio::time::Instant::now() > deadline;
+        assert!(!is_late, "{missing:?} did not arrive: {chats} {mails}");
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Everything that receivers were sent, with its headers.
+fn search_deliveries(canaries: &Canaries, receivers: &Receivers) {
+    let mut kinds = BTreeSet::new();
+    for came in receivers.hooks.all() {
+        let body = String::from_utf8_lossy(&came.body).into_owned();
+        if came.path == HOOK {
+            let event: Value = serde_json::from_str(&body).unwrap();
+            kinds.insert(event["type"].as_str().unwrap().to_owned());
+        }
+        canaries.are_not_in(&came.path, &format!("{:?} {body}", came.headers));
+    }
+    for kind in [
+        "approval.requested",
+        "audit.completed",
+        "integration.disconnected",
+        "issue.opened",
+        "post.publish_failed",
+        "post.published",
+        "webhook.test",
+    ] {
+        assert!(kinds.contains(kind), "{kind} of {kinds:?}");
+    }
+    for mail in receivers.mail.taken() {
+        let text = format!("{}\n{:?}\n{}", mail.raw, mail.head, mail.text);
+        canaries.are_not_in("a mail", &text);
+    }
+}
+
 /// Every row of the database, and every file of the data folder but the sealing key.
 async fn stored(bench: &Bench, database: &str) -> Vec<(String, String)> {
     let mut all = Vec::new();
@@ -526,19 +717,24 @@ async fn stored(bench: &Bench, database: &str) -> Vec<(String, String)> {
 
 async fn secrets_are_shown_once_and_stored_sealed_or_hashed(database: &str) {
     log_everything();
-    let (blog, blog_address) = Blog::start().await;
-    let (bench, _site) = bench_reaching(database, &format!(",\"publish={blog_address}\"")).await;
-    let planted = plant(&bench, &blog_address).await;
+    let receivers = Receivers::start().await;
+    let (bench, site) = receivers.bench(database).await;
+    let planted = plant(&bench, &receivers).await;
     assert!(
-        planted.canaries.names.len() >= 21,
+        planted.canaries.names.len() >= 22,
         "{:#?}",
         planted.canaries.names
     );
-    assert_eq!(blog.posts().len(), 1, "what was published needed its password");
+    let published = receivers.blog.posts().len();
+    assert_eq!(published, 1, "what was published needed its password");
+    cause_events(&bench, &planted, &receivers).await;
 
     read_operations(&bench, &planted).await;
     make_mistakes(&bench, &planted).await;
     browse(&bench, &planted).await;
+    cause_reports(&bench, &site).await;
+    until_arrived(&bench, &receivers).await;
+    search_deliveries(&planted.canaries, &receivers);
     let stored = stored(&bench, database).await;
     let is_whole = stored.iter().any(|(_, text)| text.contains("Which oak desk?"));
     assert!(is_whole, "what is no secret is found there");
