@@ -25,12 +25,6 @@ pub(super) const SBOM: &str = "sbom.cdx.json";
 
 /// Writes both for this target into a folder.
 pub(super) fn write(host: &str, work: &Path) -> Result<()> {
-    // cargo-about asks no server, and looks at the packages of every target, of which a build fetches those of one
-    let mut fetch = Command::new(crate::cargo());
-    quiet(
-        "cargo fetch",
-        fetch.args(["fetch", "--locked"]).current_dir(crate::workspace()),
-    )?;
     write_sbom(host, work)?;
     write_licences(host, work)
 }
