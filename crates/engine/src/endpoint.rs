@@ -26,7 +26,7 @@ use crate::{
     Engine, autonomy,
     call::{Call, Credential, Prepared, forbidden},
     failure::{
-        Failure, Result, defect, is_change_while_prepared,
+        Failure, Result, defect, is_change_meanwhile,
         keyed::{Undone, in_progress, is_remembered},
     },
     replays::KeyedRequest,
@@ -48,8 +48,8 @@ pub trait Handle<O: Operation> {
     fn handle(call: &Call, tx: &mut Tx, operation: O) -> impl Future<Output = Result<O::Answer>> + Send;
 }
 
-/// Times that a call is prepared, when what it was prepared from changes before its transaction.
-const MAX_PREPARATIONS: u32 = 6;
+/// Times that a call is carried out, when what it has read changes before it commits.
+const MAX_RUNS: u32 = 6;
 
 /// Times that a request with a key is carried out, when others take its key or one that has expired is in its way.
 const MAX_KEYED_RUNS: u32 = 3;
@@ -224,12 +224,14 @@ where
         let mut operation: O =
             serde_json::from_value(arguments).map_err(|e| Problem::fault("", "invalid", e.to_string()))?;
         let prepares = <Engine as Handle<O>>::PREPARES;
+        // bodies with many new records are not copied: what they make was not read before
+        let runs_once = !prepares && matches!(O::META.effect, Effect::Create | Effect::Import);
         if let Some(keyed) = keyed.as_ref().filter(|_| prepares)
             && let Some(reply) = keyed.replay::<O>(&engine, call.scope()?, call.now).await?
         {
             return Ok(reply);
         }
-        let mut left = MAX_PREPARATIONS;
+        let mut left = MAX_RUNS;
         loop {
             if prepares {
                 call.prepared = Engine::prepare(&call, &operation).await?;
@@ -239,14 +241,14 @@ where
                 return reply::<O>(Engine::handle(&call, &mut tx, operation).await?);
             }
             left -= 1;
-            if left == 0 || matches!(call.prepared, Prepared::Nothing) {
+            if left == 0 || runs_once {
                 return write::<O>(&engine, Arc::new(call), operation, subject, keyed).await;
             }
             let shared = Arc::new(call);
             let again = (operation.clone(), subject.clone(), keyed.clone());
             let done = write::<O>(&engine, shared.clone(), operation, subject, keyed).await;
             call = match (done, Arc::into_inner(shared)) {
-                (Err(failure), Some(call)) if is_change_while_prepared(&failure) => call,
+                (Err(failure), Some(call)) if is_change_meanwhile(&failure) => call,
                 (done, _) => return done,
             };
             (operation, subject, keyed) = again;

@@ -150,22 +150,22 @@ pub fn fault(pointer: &str, code: &str, detail: impl Into<String>) -> Failure {
     .into()
 }
 
-/// Member of the problem of [`changed_while_prepared`].
-const CHANGED: &str = "changed_while_prepared";
+/// Member of the problem of [`changed_meanwhile`].
+const CHANGED: &str = "changed_meanwhile";
 
-/// Refusal of a change whose preparation no longer fits what is stored. The call is prepared again.
-pub fn changed_while_prepared() -> Failure {
+/// Refusal of a change of a record that others have changed since it was read for this change. The call is carried out anew.
+pub fn changed_meanwhile() -> Failure {
     Problem::new(
         Code::Overloaded,
-        "the record was changed by others again and again while this change was checked",
+        "the record was changed by others again and again while this change was carried out",
     )
     .with("reason", CHANGED)
     .after(1)
     .into()
 }
 
-/// Returns whether a failure is [`changed_while_prepared`].
-pub fn is_change_while_prepared(failure: &Failure) -> bool {
+/// Returns whether a failure is [`changed_meanwhile`].
+pub fn is_change_meanwhile(failure: &Failure) -> bool {
     failure.0.code == Code::Overloaded
         && failure
             .0

@@ -394,12 +394,13 @@ pub async fn update(
     .await
 }
 
-/// Deletes a keyword; [`Error::Missing`] if the project has none of this id.
-pub async fn delete(tx: &mut Tx, scope: ProjectScope, id: KeywordId) -> Result<()> {
+/// Deletes a keyword; [`Error::Missing`] if the project has none of this id and version.
+pub async fn delete(tx: &mut Tx, scope: ProjectScope, id: KeywordId, version: i64) -> Result<()> {
     trigrams::delete(tx, scope, id).await?;
-    let gone = sql("DELETE FROM keywords WHERE project_id = $1 AND id = $2")
+    let gone = sql("DELETE FROM keywords WHERE project_id = $1 AND id = $2 AND version = $3")
         .bind(scope.project())
         .bind(id)
+        .bind(version)
         .execute(tx)
         .await?;
     if gone == 0 { Err(Error::Missing) } else { Ok(()) }

@@ -10,7 +10,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use uuid::Uuid;
 
 use crate::{
-    Cells, Result, Tx,
+    Cells, Error, Result, Tx,
     access::ProjectScope,
     seal::{Keyring, SealContext},
     sql,
@@ -162,7 +162,7 @@ pub async fn list(
         .await
 }
 
-/// Returns a webhook; [`Error::Missing`](crate::Error::Missing) if the project has none of this id.
+/// Returns a webhook; [`Error::Missing`] if the project has none of this id.
 pub async fn get(tx: &mut Tx, scope: ProjectScope, id: WebhookId) -> Result<Webhook> {
     sql(columns!("AND id = $2"))
         .bind(scope.project())
@@ -171,19 +171,23 @@ pub async fn get(tx: &mut Tx, scope: ProjectScope, id: WebhookId) -> Result<Webh
         .await
 }
 
-/// Increments the version of a webhook.
-pub async fn increment_version(tx: &mut Tx, scope: ProjectScope, id: WebhookId) -> Result<()> {
-    sql("UPDATE webhooks SET version = version + 1 WHERE project_id = $1 AND id = $2")
-        .bind(scope.project())
-        .bind(id)
-        .execute(tx)
-        .await?;
-    Ok(())
+/// Increments the version of a webhook; [`Error::Missing`] if the project has none of this id and version.
+pub async fn increment_version(tx: &mut Tx, scope: ProjectScope, id: WebhookId, version: i64) -> Result<()> {
+    let changed =
+        sql("UPDATE webhooks SET version = version + 1 WHERE project_id = $1 AND id = $2 AND version = $3")
+            .bind(scope.project())
+            .bind(id)
+            .bind(version)
+            .execute(tx)
+            .await?;
+    if changed == 0 { Err(Error::Missing) } else { Ok(()) }
 }
 
 /// Deletes a webhook with its secrets. Its deliveries are deleted when they expire: there may be many, and deleting them here
-/// would make other writers wait.
-pub async fn delete(tx: &mut Tx, scope: ProjectScope, id: WebhookId) -> Result<()> {
+/// would make other writers wait. [`Error::Missing`] if the project has none of this id and version.
+pub async fn delete(tx: &mut Tx, scope: ProjectScope, id: WebhookId, version: i64) -> Result<()> {
+    // first, because two changes of one webhook have to wait for each other at the same row
+    increment_version(tx, scope, id, version).await?;
     for text in [
         "DELETE FROM webhook_secrets WHERE project_id = $1 AND webhook_id = $2",
         "DELETE FROM webhooks WHERE project_id = $1 AND id = $2",

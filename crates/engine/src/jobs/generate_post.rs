@@ -34,7 +34,7 @@ use super::{
     checkpoints::{POST, Steps},
 };
 use crate::{
-    failure::{changed_while_prepared, defect, is_change_while_prepared},
+    failure::{changed_meanwhile, defect, is_change_meanwhile},
     posts::{
         BRIEF_ONLY, advance, announce, facts, follow,
         settling::{Settled, settle_ahead},
@@ -304,7 +304,7 @@ async fn finish(
             return Ok(result(&done.post));
         }
     }
-    Err(changed_while_prepared().into())
+    Err(changed_meanwhile().into())
 }
 
 /// Stores the generated parts as they were assessed, in one transaction with the revision and the event of the post; returns
@@ -331,7 +331,7 @@ async fn store(
             fill(&mut record, mode, method, written, now);
             let is_new_text = record.post.content != old.content;
             match settled.apply(tx, scope, &mut record, is_new_text).await {
-                Err(failure) if is_change_while_prepared(&failure) => return Ok(false),
+                Err(failure) if is_change_meanwhile(&failure) => return Ok(false),
                 applied => applied.map_err(refused)?,
             }
             if let Some(sources) = sources {

@@ -18,7 +18,7 @@ use searchwright_store::{
     schedules,
 };
 
-use super::items::{changed_meanwhile, refuse};
+use super::items::{changed_since_read, refuse};
 use crate::{
     Engine,
     autopilot::{
@@ -275,7 +275,7 @@ impl Handle<UpdateAutopilot> for Engine {
         autopilot::set(tx, scope, &state.settings).await?;
         schedules::change(tx, scope, &state.schedule, call.now)
             .await
-            .map_err(changed_meanwhile)?;
+            .map_err(changed_since_read)?;
         if was_enabled && !state.schedule.enabled {
             cancel_runs(call, tx).await?;
         }

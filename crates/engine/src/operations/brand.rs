@@ -13,7 +13,7 @@ use searchwright_store::{
     projects,
 };
 
-use super::items::{changed_meanwhile, refuse};
+use super::items::{changed_since_read, refuse};
 use crate::{
     Engine,
     brand::{Check, Own, check_profile, domain_key},
@@ -132,7 +132,7 @@ impl Handle<UpdateBrand> for Engine {
         }
         let written = brand::set_profile(tx, scope, &brand.profile, brand.version, call.now)
             .await
-            .map_err(changed_meanwhile)?;
+            .map_err(changed_since_read)?;
         if !names_alike(&before, &brand.profile) {
             answer_analysis::enqueue(call, tx).await?;
         }

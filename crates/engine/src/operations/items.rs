@@ -20,7 +20,7 @@ use super::brand::own;
 use crate::{
     brand::{Check, Record},
     call::{Call, limit},
-    failure::{Failure, Result},
+    failure::{Failure, Result, changed_meanwhile},
     jobs::answer_analysis,
 };
 
@@ -36,14 +36,10 @@ pub(super) fn refuse(faults: Vec<Fault>) -> Result<()> {
     }
 }
 
-/// Converts a missing record to 412: another replica has changed it meanwhile.
-pub(super) fn changed_meanwhile(error: Error) -> Failure {
+/// Converts the error of a change of what is no longer as it was read: another transaction of PostgreSQL was faster.
+pub(super) fn changed_since_read(error: Error) -> Failure {
     match error {
-        Error::Missing => Problem::new(
-            Code::PreconditionFailed,
-            "the record has changed since it was read",
-        )
-        .into(),
+        Error::Missing => changed_meanwhile(),
         other => other.into(),
     }
 }
@@ -252,7 +248,7 @@ pub(super) async fn update<T: Record>(
     let changed = NewItem { id, data, keys };
     let written = brand::update(tx, scope, T::RESOURCE, &changed, item.version, call.now)
         .await
-        .map_err(changed_meanwhile)?;
+        .map_err(changed_since_read)?;
     analyse_answers_again(call, tx, T::RESOURCE).await?;
     Ok(shown(call, written))
 }

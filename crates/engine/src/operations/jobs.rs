@@ -8,7 +8,7 @@ use searchwright_contract::{
 };
 use searchwright_store::{Tx, access::RecordKind, audits, jobs};
 
-use super::items::changed_meanwhile;
+use super::items::changed_since_read;
 use crate::{
     Engine,
     call::{Call, limit},
@@ -89,7 +89,7 @@ pub(super) async fn cancel(call: &Call, tx: &mut Tx, id: JobId) -> Result<Job> {
     if before == JobStatus::Queued {
         work::withdraw(&call.engine, tx, scope, id, call.now)
             .await
-            .map_err(changed_meanwhile)?;
+            .map_err(changed_since_read)?;
     }
     Ok(with_actions(call, jobs::get(tx, scope, id).await?))
 }

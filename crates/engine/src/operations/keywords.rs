@@ -15,7 +15,10 @@ use searchwright_store::{
     keywords::{self, KeywordFacts, KeywordQuery, NewKeyword},
 };
 
-use super::keyword_arguments::{country_code, load_brands};
+use super::{
+    items::changed_since_read,
+    keyword_arguments::{country_code, load_brands},
+};
 use crate::{
     Engine,
     call::{Call, fault, limit},
@@ -138,17 +141,9 @@ impl Handle<UpdateKeyword> for Engine {
             return Ok(with_actions(call, keyword));
         }
         keyword.score = score_of(&KeywordFacts::from_keyword(&keyword)).map(|score| score as f64 / 1000.0);
-        // Another replica may have changed it since it was read above.
         let changed = keywords::update(tx, scope, id, &keyword, call.now)
             .await
-            .map_err(|e| match e {
-                searchwright_store::Error::Missing => Problem::new(
-                    Code::PreconditionFailed,
-                    "the record has changed since it was read",
-                )
-                .into(),
-                other => crate::Failure::from(other),
-            })?;
+            .map_err(changed_since_read)?;
         Ok(with_actions(call, changed))
     }
 }
@@ -160,6 +155,8 @@ impl Handle<DeleteKeyword> for Engine {
         let found = keywords::get(tx, scope, id).await;
         let keyword = call.or_missing(tx, RecordKind::Keyword, id, found).await?;
         call.check_match(keyword.id, keyword.version)?;
-        Ok(keywords::delete(tx, scope, id).await?)
+        keywords::delete(tx, scope, id, keyword.version)
+            .await
+            .map_err(changed_since_read)
     }
 }

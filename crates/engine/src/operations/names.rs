@@ -22,7 +22,7 @@ use searchwright_tracking::{
 use super::{
     brand::profile,
     items,
-    items::{changed_meanwhile, refuse},
+    items::{changed_since_read, refuse},
     jobs::with_actions,
 };
 use crate::{
@@ -220,7 +220,7 @@ async fn add_aliases(call: &Call, tx: &mut Tx, decided: &[CheckedDecision]) -> R
             let mut stored = profile(tx, scope).await?;
             extend(&mut stored.profile.aliases, decided, of_owner)?;
             let written = brand::set_profile(tx, scope, &stored.profile, stored.version, call.now);
-            written.await.map_err(changed_meanwhile)?;
+            written.await.map_err(changed_since_read)?;
             continue;
         };
         let id = id.to_string();

@@ -33,7 +33,7 @@ use crate::{
     call::{Call, Credential, Prepared, fault, limit},
     connections::{connection_for_schedule, list_ready},
     endpoint::Handle,
-    failure::{Result, changed_while_prepared},
+    failure::{Result, changed_meanwhile},
     posts::{
         actions, advance, announce,
         draft::{new_draft, set_free_slug},
@@ -59,7 +59,7 @@ async fn assess_ahead(call: &Call, edited: Result<Option<PostRecord>>) -> Result
 fn assessed(call: &Call) -> Result<&Settled> {
     match &call.prepared {
         Prepared::Post(settled) => Ok(settled),
-        _ => Err(changed_while_prepared()),
+        _ => Err(changed_meanwhile()),
     }
 }
 

@@ -15,7 +15,7 @@ use searchwright_store::{
 };
 use searchwright_tracking::{ProjectDays, TrackedBrands, overview};
 
-use super::{items::changed_meanwhile, keyword_arguments::country_code};
+use super::{items::changed_since_read, keyword_arguments::country_code};
 use crate::{
     Engine,
     call::{Call, fault, limit},
@@ -234,7 +234,7 @@ impl Handle<UpdatePrompt> for Engine {
         } else {
             prompts::update(tx, scope, &prompt, call.now)
                 .await
-                .map_err(changed_meanwhile)?
+                .map_err(changed_since_read)?
         };
         let mut rows = [with_actions(call, changed)];
         with_windows(tx, call.scope()?, call.now, &mut rows).await?;

@@ -11,7 +11,7 @@ use searchwright_store::{
     schedules::{self, ScheduleRecord},
 };
 
-use super::items::{changed_meanwhile, refuse};
+use super::items::{changed_since_read, refuse};
 use crate::{
     Engine, autonomy,
     call::{Call, Prepared},
@@ -331,7 +331,7 @@ impl Handle<UpdateSchedule> for Engine {
         } else {
             schedules::change(tx, scope, &record, call.now)
                 .await
-                .map_err(changed_meanwhile)?
+                .map_err(changed_since_read)?
         };
         to_answer(call, tx, written, &missing).await
     }

@@ -24,6 +24,7 @@ use secrecy::ExposeSecret as _;
 use serde_json::json;
 use url::{Host, Url};
 
+use super::items::changed_since_read;
 use crate::{
     Engine,
     call::{Call, fault, limit},
@@ -172,7 +173,9 @@ impl Handle<DeleteWebhook> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: DeleteWebhook) -> Result<()> {
         let (id, webhook) = find(call, tx, &operation.webhook_id).await?;
         call.check_match(webhook.id, webhook.version)?;
-        Ok(webhooks::delete(tx, call.scope()?, id).await?)
+        webhooks::delete(tx, call.scope()?, id, webhook.version)
+            .await
+            .map_err(changed_since_read)
     }
 }
 
@@ -180,7 +183,9 @@ impl Handle<RotateWebhookSecret> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: RotateWebhookSecret) -> Result<Webhook> {
         let (id, webhook) = find(call, tx, &operation.webhook_id).await?;
         call.check_match(webhook.id, webhook.version)?;
-        webhooks::increment_version(tx, call.scope()?, id).await?;
+        webhooks::increment_version(tx, call.scope()?, id, webhook.version)
+            .await
+            .map_err(changed_since_read)?;
         with_new_secret(call, tx, id).await
     }
 }

@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 use super::{hashes::digest, own_pages, sources};
 use crate::{
     Engine,
-    failure::{Result, changed_while_prepared, defect},
+    failure::{Result, changed_meanwhile, defect},
 };
 
 /// Bytes of a text that is assessed without waiting for a place: a matter of milliseconds.
@@ -214,7 +214,7 @@ impl Settled {
         let mut before = self.before.clone();
         before.post.summary.slug.clone_from(&slug);
         if before != *record {
-            return Err(changed_while_prepared());
+            return Err(changed_meanwhile());
         }
         record.clone_from(&self.after);
         if record.post.summary.slug != slug {

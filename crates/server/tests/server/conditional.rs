@@ -4,7 +4,11 @@ use serde_json::{Value, json};
 
 use crate::harness::{Answer, Bench};
 
-on_both!(of_two_changes_at_once_one_is_refused,);
+on_both!(
+    of_two_changes_at_once_one_is_refused,
+    changes_at_once_without_a_condition_all_take_effect,
+    of_many_deletions_at_once_one_succeeds,
+);
 
 async fn tag(bench: &Bench, path: &str) -> String {
     bench.get(path).await.header("etag").unwrap().to_owned()
@@ -198,6 +202,87 @@ async fn of_two_changes_at_once_one_is_refused(database: &str) {
             (&now["searchVolume"], &now["version"]),
             (&json!(winner), &json!(round + 1))
         );
+    }
+}
+
+async fn make(bench: &Bench, path: &str, body: Value) -> String {
+    let made = bench.post(path, body).await;
+    assert_eq!(made.status, 201, "{path}: {made:?}");
+    let made = made.json();
+    let id = made["id"]
+        .as_str()
+        .or_else(|| made["data"][0]["item"]["id"].as_str());
+    format!("{path}/{}", id.unwrap())
+}
+
+/// The body of a change; another for each number.
+type Change = fn(usize) -> Value;
+
+async fn changes_at_once_without_a_condition_all_take_effect(database: &str) {
+    let bench = Bench::on(database, &[]).await;
+    let rival = json!({ "items": [{ "name": "Oakworks", "domain": "oakworks.example" }] });
+    let records: [(String, Change); 7] = [
+        (
+            make(&bench, "P/keywords", json!({ "keyword": "desk" })).await,
+            |n| json!({ "searchVolume": n }),
+        ),
+        (
+            make(&bench, "P/posts", json!({ "title": "Desks", "content": "Some." })).await,
+            |n| json!({ "tags": [n.to_string()] }),
+        ),
+        (
+            make(&bench, "P/visibility/prompts", json!({ "text": "Which desk?" })).await,
+            |n| json!({ "tags": [n.to_string()] }),
+        ),
+        (
+            make(&bench, "P/brand/competitors", rival).await,
+            |n| json!({ "aliases": [format!("Oak {n}")] }),
+        ),
+        (
+            "P/brand".to_owned(),
+            |n| json!({ "category": format!("desks {n}") }),
+        ),
+        (
+            "P/schedules/audits".to_owned(),
+            |n| json!({ "interval_days": n + 1 }),
+        ),
+        ("P/autopilot".to_owned(), |n| json!({ "min_score": n + 1 })),
+    ];
+    for (path, change) in records {
+        let version = async || {
+            // a schedule is read only with the others of its project, and an empty change changes nothing
+            let read = bench.patch(&path, json!({})).await;
+            let tag = read.header("etag").unwrap().trim_end_matches('"');
+            let (_, version) = tag.rsplit_once('-').unwrap();
+            version.parse::<i64>().unwrap()
+        };
+        let before = version().await;
+        for round in 0..5 {
+            let changes = (0..4).map(|at| bench.patch(&path, change(round * 4 + at)));
+            for answer in futures_util::future::join_all(changes).await {
+                assert_eq!(answer.status, 200, "{path}: {answer:?}");
+            }
+        }
+        // the first may be what was there
+        assert!(version().await >= before + 19, "{path}");
+    }
+}
+
+async fn of_many_deletions_at_once_one_succeeds(database: &str) {
+    let bench = Bench::on(database, &[]).await;
+    let hook = json!({ "targetUrl": "https://example.com/hook", "event": "post.created" });
+    for round in 0..5 {
+        let keyword = json!({ "keyword": format!("desk {round}") });
+        for path in [
+            make(&bench, "P/keywords", keyword).await,
+            make(&bench, "P/webhooks", hook.clone()).await,
+        ] {
+            let calls = (0..4).map(|_| bench.call("DELETE", &path).send());
+            let answers = futures_util::future::join_all(calls).await;
+            let mut statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
+            statuses.sort_unstable();
+            assert_eq!(statuses, [204, 404, 404, 404], "{path}");
+        }
     }
 }
 

@@ -181,7 +181,7 @@ async fn deleted_keywords_are_not_found_and_come_back_once(place: &Place) {
         for contained in ["garden fence", "of"] {
             let found = search(&store, scope, contained, KeywordSort::Created, 10).await;
             let found = found.first().unwrap().id;
-            commit!(store.db, |tx| keywords::delete(tx, scope, found).await).unwrap();
+            commit!(store.db, |tx| keywords::delete(tx, scope, found, 1).await).unwrap();
             assert!(
                 search(&store, scope, contained, KeywordSort::Created, 10)
                     .await
@@ -346,7 +346,7 @@ async fn keywords_created_one_by_one_are_found_at_once(place: &Place) {
         .enumerate()
     {
         let gone = found.id;
-        commit!(store.db, |tx| keywords::delete(tx, scope, gone).await).unwrap();
+        commit!(store.db, |tx| keywords::delete(tx, scope, gone, 1).await).unwrap();
         let left = search(&store, scope, "number 1", KeywordSort::Created, 100).await;
         assert_eq!(left.len(), 111 - n - 1);
     }

@@ -99,7 +99,7 @@ async fn every_order_is_walked_once_while_the_table_changes(place: &Place) {
                         let gone = stayed.iter().nth(at % stayed.len().max(1)).copied();
                         if let Some(gone) = gone {
                             stayed.remove(&gone);
-                            commit!(store.db, |tx| keywords::delete(tx, scope, gone).await).unwrap();
+                            commit!(store.db, |tx| keywords::delete(tx, scope, gone, 1).await).unwrap();
                         }
                     }
                 }

@@ -270,7 +270,7 @@ async fn another_project_sees_nothing(place: &Place) {
             .await)
         .map(drop),
     );
-    missing(commit!(store.db, |tx| keywords::delete(tx, foreign, id).await));
+    missing(commit!(store.db, |tx| keywords::delete(tx, foreign, id, 1).await));
     assert!(
         list(
             &store,
@@ -287,8 +287,8 @@ async fn another_project_sees_nothing(place: &Place) {
         keywords::get(&mut store.read().await, scope, id).await.unwrap(),
         mine
     );
-    commit!(store.db, |tx| keywords::delete(tx, scope, id).await).unwrap();
-    missing(commit!(store.db, |tx| keywords::delete(tx, scope, id).await));
+    commit!(store.db, |tx| keywords::delete(tx, scope, id, 1).await).unwrap();
+    missing(commit!(store.db, |tx| keywords::delete(tx, scope, id, 1).await));
 }
 
 async fn filters(place: &Place) {

@@ -303,7 +303,7 @@ async fn deleted_keyword_reads_as_none(place: &Place) {
             .unwrap()
     };
     assert_eq!((others(uuid(&post)).await, others(id()).await), (0, 1));
-    commit!(store.db, |tx| keywords::delete(tx, scope, desk).await).unwrap();
+    commit!(store.db, |tx| keywords::delete(tx, scope, desk, 1).await).unwrap();
     let read = posts::get(&mut store.read().await, scope, uuid(&post))
         .await
         .unwrap();

@@ -17,7 +17,7 @@ use crate::{
     call::Call,
     connections::list_ready,
     failure::Result,
-    operations::items::changed_meanwhile,
+    operations::items::changed_since_read,
     posts::{actions, announce, facts, follow},
 };
 
@@ -65,7 +65,7 @@ pub(super) async fn keep(call: &Call, tx: &mut Tx, record: PostRecord, old: &Pos
     }
     let written = posts::update(tx, scope, &record, call.now)
         .await
-        .map_err(changed_meanwhile)?;
+        .map_err(changed_since_read)?;
     follow(tx, scope, Some(&old.summary), &written.post.summary, call.now).await?;
     let kind = EventType::PostUpdated;
     announce(
