@@ -58,6 +58,7 @@ pub(crate) fn routes(app: &App) -> Router<Arc<App>> {
     let routes = Router::new()
         .route("/", get(front::show))
         .route("/assets/{name}", get(page::asset))
+        .route("/favicon.ico", get(page::icon))
         .route("/login", get(sign_in::show).post(sign_in::submit))
         .route("/login/done", get(sign_in::done))
         .route("/login/code", post(sign_in::submit_code))

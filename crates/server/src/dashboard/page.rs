@@ -24,6 +24,7 @@ fn name(stem: &str, content: &str, extension: &str) -> String {
 
 pub(crate) const STYLE_TEXT: &str = include_str!("../../assets/pages.css");
 pub(crate) const MANUAL_STYLE_TEXT: &str = include_str!("../../assets/manual.css");
+const ICON_TEXT: &str = include_str!("../../assets/icon.svg");
 const SCRIPT_TEXT: &str = include_str!("../../assets/pages.js");
 const PASSKEYS_TEXT: &str = include_str!("../../assets/passkeys.js");
 
@@ -266,11 +267,24 @@ pub(super) async fn asset(Path(name): Path<String>) -> Response<Body> {
             "There is nothing at this address.",
         );
     };
-    let mut response = Response::new(Body::from(asset.content));
+    file(
+        asset.content,
+        asset.media_type,
+        "public, max-age=31536000, immutable",
+    )
+}
+
+/// Icon of all pages, at the address that browsers ask for by themselves.
+pub(super) async fn icon() -> Response<Body> {
+    file(ICON_TEXT, "image/svg+xml", "public, max-age=86400")
+}
+
+fn file(content: &'static str, media_type: &'static str, caching: &'static str) -> Response<Body> {
+    let mut response = Response::new(Body::from(content));
     let headers = response.headers_mut();
     for (name, value) in [
-        (header::CONTENT_TYPE, asset.media_type),
-        (header::CACHE_CONTROL, "public, max-age=31536000, immutable"),
+        (header::CONTENT_TYPE, media_type),
+        (header::CACHE_CONTROL, caching),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     ] {
         headers.insert(name, HeaderValue::from_static(value));

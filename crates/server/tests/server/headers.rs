@@ -246,3 +246,14 @@ async fn links_never_follow_the_request() {
         }
     }
 }
+
+#[tokio::test]
+async fn browsers_find_an_icon_where_they_look_for_it() {
+    let bench = Bench::start().await;
+    let url = format!("http://{}/favicon.ico", bench.server.addresses.api);
+    let answer = bench.http.get(url).send().await.unwrap();
+    assert_eq!(answer.status(), 200);
+    assert_eq!(answer.headers()["content-type"], "image/svg+xml");
+    let text = answer.text().await.unwrap();
+    assert!(text.starts_with("<svg xmlns="), "{text}");
+}
