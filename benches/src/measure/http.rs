@@ -47,7 +47,7 @@ impl Side {
         }
     }
 
-    /// The same with another query of a list of fifty.
+    /// Returns the side with another query of a list of fifty.
     pub(super) const fn with_list(mut self, query: &'static str) -> Self {
         self.fifty = query;
         self

@@ -1,7 +1,7 @@
 //! PocketBase, a server in one file with SQLite: the same records, calls and credentials of one user as at the product.
 //!
-//! Its records have four fields of their own where keywords have forty, and its writes survive the end of the process and not of the
-//! machine (`synchronous=NORMAL`), so what it does for a call is less.
+//! Its records have 9 members where keywords have 37, and its writes survive the end of the process and not of the machine
+//! (`synchronous=NORMAL`), so what it does for a call is less.
 
 use std::{
     fs::{self, File},
