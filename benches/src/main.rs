@@ -92,6 +92,9 @@ enum Task {
         /// Minutes of load
         #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
         minutes: u32,
+        /// Share of the capacity, which is measured first
+        #[arg(long, default_value_t = 0.7)]
+        share: f64,
         /// On PostgreSQL instead of SQLite
         #[arg(long)]
         postgres: bool,
@@ -162,7 +165,11 @@ fn run(arguments: Arguments) -> Result<bool> {
         }
         Task::Peers => measure::peers::run(&effort, &mut report)?,
         Task::LargeSite { large } => measure::large_site::run(*large, &mut report)?,
-        Task::Soak { minutes, postgres } => measure::soak::run(*minutes, *postgres, &mut report)?,
+        Task::Soak {
+            minutes,
+            share,
+            postgres,
+        } => measure::soak::run(*minutes, *share, *postgres, &mut report)?,
         Task::All
         | Task::Crawl
         | Task::Http

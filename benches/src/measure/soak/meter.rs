@@ -16,12 +16,15 @@ use crate::{memory, product::Database};
 /// Figures of one moment, in the order of [`HELD`].
 pub(super) type Sampled = [f64; 7];
 
+/// Name of the figure of the log, which PostgreSQL keeps as long as it is set to.
+pub(super) const LOG: &str = "write-ahead log";
+
 /// Name, unit, and the increase in the whole time that is no growth, whatever a tenth of the figure is; none is asked of the last.
 pub(super) const HELD: [(&str, &str, Option<f64>); 7] = [
     ("resident memory", "MB", Some(10.0)),
     ("open files without sockets", "", Some(10.0)),
     ("threads", "", Some(4.0)),
-    ("write-ahead log", "MB", Some(8.0)),
+    (LOG, "MB", Some(8.0)),
     ("age of the oldest due job", "s", Some(2.0)),
     ("age of the oldest due delivery", "s", Some(2.0)),
     ("database", "MB", None),
