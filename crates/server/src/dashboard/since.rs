@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use axum::{Router, routing::post};
 use searchwright_contract::{activity::CredentialKind, events::EventType};
 use searchwright_engine::Failure;
-use searchwright_people::visits::SinceVisit;
+use searchwright_people::visits::{MAX_COUNTED, SinceVisit};
 
 use super::{
     show,
@@ -137,16 +137,18 @@ pub(super) async fn since(visit: &Visit) -> Result<SinceView, Failure> {
 }
 
 fn counts(found: &SinceVisit) -> Vec<(String, &'static str)> {
+    let events = found.events.values().sum();
     let mut counts: Vec<(String, &'static str)> = EVENTS
         .iter()
         .filter_map(|(kind, one, many, page)| {
             let number = *found.events.get(kind)?;
-            Some((show::count(number, one, many), *page))
+            Some((counted(number, one, many, events), *page))
         })
         .collect();
     let by = |kinds: &[CredentialKind]| sum(&found.changes, kinds);
     let programs = by(&[CredentialKind::ApiKey, CredentialKind::OauthToken]);
     let people = by(&[CredentialKind::Session, CredentialKind::Page]);
+    let all = found.changes.values().sum();
     let changes = [
         (
             programs,
@@ -157,10 +159,20 @@ fn counts(found: &SinceVisit) -> Vec<(String, &'static str)> {
     ];
     for (number, one, many) in changes {
         if number > 0 {
-            counts.push((show::count(number, one, many), "/activity"));
+            counts.push((counted(number, one, many, all), "/activity"));
         }
     }
     counts
+}
+
+/// A number of rows out of all that were counted, which may be the newest of more.
+fn counted(number: u64, one: &str, many: &str, all: u64) -> String {
+    let text = show::count(number, one, many);
+    if all < MAX_COUNTED.into() {
+        text
+    } else {
+        format!("at least {text}")
+    }
 }
 
 fn sum(changes: &BTreeMap<CredentialKind, u64>, kinds: &[CredentialKind]) -> u64 {
@@ -173,4 +185,35 @@ async fn mark_read(sent: SentForm) -> PageResult {
     let people = &visit.app().people;
     people.mark_read(visit.user(), visit.project.id).await?;
     Ok(sent.done(&visit.address(""), "marked-read", 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use searchwright_contract::Instant;
+
+    use super::*;
+
+    #[test]
+    fn numbers_of_the_newest_rows_alone_are_at_least_that() {
+        let mut found = SinceVisit {
+            since: Instant::from_millis(0),
+            events: BTreeMap::from([(EventType::PostPublished, 2)]),
+            changes: BTreeMap::from([(CredentialKind::ApiKey, 9_990), (CredentialKind::Session, 9)]),
+        };
+        let texts =
+            |found: &SinceVisit| -> Vec<String> { counts(found).into_iter().map(|(text, _)| text).collect() };
+        let whole = [
+            "2 posts published",
+            "9\u{202f}990 changes by keys and agents",
+            "9 changes by people",
+        ];
+        assert_eq!(texts(&found), whole);
+        found.changes.insert(CredentialKind::Session, 10);
+        let newest = [
+            "2 posts published",
+            "at least 9\u{202f}990 changes by keys and agents",
+            "at least 10 changes by people",
+        ];
+        assert_eq!(texts(&found), newest);
+    }
 }
