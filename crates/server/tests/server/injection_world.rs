@@ -480,6 +480,10 @@ impl World {
         ] {
             let mut found = self.bench.get(&format!("P/{path}")).await.json();
             assert!(found.get("code").is_none(), "{path}: {found:#}");
+            // the scheduler looks at the clock by itself
+            if let Some(found) = found.as_object_mut() {
+                found.shift_remove("scheduler");
+            }
             // looking at a place is noted there
             for place in found["data"]
                 .as_array_mut()
