@@ -379,10 +379,10 @@ fn needed_note(argument: &Map<String, Value>, note: &str) -> Option<String> {
         .next()
         .unwrap_or_default()
         .trim_end_matches(['.', ' ']);
-    let is_open = argument.get("type").is_some_and(Value::is_array)
-        && !argument["type"]
-            .as_array()
-            .is_some_and(|types| types.contains(&"null".into()));
+    let is_open = argument
+        .get("anyOf")
+        .and_then(Value::as_array)
+        .is_some_and(|options| options.iter().all(|option| option["type"] != "null"));
     let is_needed = is_open || FORMS.iter().any(|form| note.contains(form));
     (is_needed && !argument.contains_key("description")).then(|| clause.to_owned())
 }
@@ -421,7 +421,7 @@ impl<'a> Reader<'a> {
             Value::Null => vec!["string".into()],
             kind => vec![kind.clone()],
         };
-        let mut kinds: Vec<Value> = kinds.into_iter().filter(|kind| kind != "null").collect();
+        let kinds: Vec<Value> = kinds.into_iter().filter(|kind| kind != "null").collect();
         let is_of = |kind: &str| kinds.first().is_some_and(|first| first == kind);
         if is_of("array") {
             brief.insert("items".to_owned(), self.argument(&schema["items"]).into());
@@ -430,21 +430,9 @@ impl<'a> Reader<'a> {
         } else if words.len() > MOST_WORDS {
             brief.insert("description".to_owned(), shortened(&words, ", ").into());
         } else if !words.is_empty() {
-            let mut words: Vec<Value> = words.into_iter().map(Value::from).collect();
-            if has_null {
-                words.push(Value::Null);
-            }
             brief.insert("enum".to_owned(), words.into());
         }
-        if has_null {
-            kinds.push("null".into());
-        }
-        match <[Value; 1]>::try_from(kinds) {
-            Ok([kind]) => brief.insert("type".to_owned(), kind),
-            Err(kinds) if kinds.is_empty() => None,
-            Err(kinds) => brief.insert("type".to_owned(), kinds.into()),
-        };
-        brief
+        with_kinds(brief, kinds, has_null)
     }
 
     /// The members of an object within an argument in one line: `name, price? {amount, currency}`.
@@ -475,6 +463,29 @@ impl<'a> Reader<'a> {
         }
         String::new()
     }
+}
+
+/// Says of an argument of which types it is. Of several, each is an option: hosts that pass tools on to Gemini fail as a whole where
+/// `type` is an array.
+fn with_kinds(mut brief: Map<String, Value>, kinds: Vec<Value>, has_null: bool) -> Map<String, Value> {
+    let description = brief.remove("description");
+    // what is said of items and words is said of the first
+    let mut options: Vec<Value> = Vec::new();
+    for kind in kinds.into_iter().chain(has_null.then(|| "null".into())) {
+        let mut option = std::mem::take(&mut brief);
+        option.insert("type".to_owned(), kind);
+        options.push(option.into());
+    }
+    match <[Value; 1]>::try_from(options) {
+        Ok([Value::Object(only)]) => brief = only,
+        Ok(_) => {}
+        Err(options) if options.is_empty() => {}
+        Err(options) => {
+            brief.insert("anyOf".to_owned(), options.into());
+        }
+    }
+    brief.extend(description.map(|text| ("description".to_owned(), text)));
+    brief
 }
 
 fn members(schema: &Value) -> impl Iterator<Item = (&String, &Value)> {
@@ -544,8 +555,8 @@ mod tests {
             } });
         let expected = json!({ "type": "object", "required": ["items"], "properties": {
             "items": { "type": "array", "items": { "type": "object", "description": "name, tags?[], kind? a|b" } },
-            "kind": { "type": ["string", "null"], "enum": ["a", "b", null] },
-            "size": { "type": ["integer", "null"] },
+            "kind": { "anyOf": [{ "type": "string", "enum": ["a", "b"] }, { "type": "null" }] },
+            "size": { "anyOf": [{ "type": "integer" }, { "type": "null" }] },
         } });
         assert_eq!(Value::from(arguments(&schema, ToolForm::OfKey)), expected);
         let of_token = arguments(&schema, ToolForm::OfToken);

@@ -465,7 +465,7 @@ async fn the_list_is_short() {
     let bench = Bench::start().await;
     let listed = call_at(&bench, ALL, "tools/list", json!({})).await;
     let size = listed.to_string().chars().count();
-    assert!(size <= 48_000, "{size} characters");
+    assert!(size <= 48_800, "{size} characters");
     let mut texts = std::collections::HashSet::new();
     for tool in listed["result"]["tools"].as_array().unwrap() {
         let schema = tool["inputSchema"].to_string();
@@ -583,6 +583,27 @@ async fn the_list_follows_the_scopes_of_a_key() {
     }
 }
 
+/// Whether Gemini takes a schema as that of a function: where it does not, hosts answer every request with an error, whatever tool it is
+/// about. Types are single, and lists say what they hold (<https://github.com/google-gemini/gemini-cli/issues/21094>).
+#[track_caller]
+fn takes_what_gemini_takes(schema: &Value) {
+    if let Some(kind) = schema.get("type") {
+        assert!(kind.is_string(), "{schema}");
+        assert!(kind != "array" || schema["items"].is_object(), "{schema}");
+    }
+    let words = schema["enum"].as_array().into_iter().flatten();
+    assert!(words.into_iter().all(Value::is_string), "{schema}");
+    let members = schema["properties"].as_object().into_iter().flatten();
+    let options = schema["anyOf"].as_array().into_iter().flatten();
+    for part in members
+        .map(|(_, member)| member)
+        .chain(options)
+        .chain(schema.get("items"))
+    {
+        takes_what_gemini_takes(part);
+    }
+}
+
 #[tokio::test]
 async fn the_tools() {
     let bench = Bench::start().await;
@@ -615,6 +636,7 @@ async fn the_tools() {
             );
         }
         assert_eq!(tool["inputSchema"]["type"], "object");
+        takes_what_gemini_takes(&tool["inputSchema"]);
         assert!(!tool["description"].as_str().unwrap().is_empty());
         assert!(!tool["title"].as_str().unwrap().is_empty());
         // It is short by design: what tools answer is in openapi.json.

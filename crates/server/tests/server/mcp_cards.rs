@@ -36,7 +36,7 @@ async fn a_card_is_named_to_clients_that_show_it() {
     for credential in [&bench.key, &token] {
         let shown = client(&bench, credential, true);
         let plain = client(&bench, credential, false);
-        for (query, most) in [("", 3_000), ("?toolsets=all", 12_000)] {
+        for (query, most) in [("", 3_000), ("?toolsets=all", 12_200)] {
             let listed = async |client: &ExtendedClient<'_>| {
                 let answer = client.send_at(query, "tools/list", "", json!({})).await.json();
                 answer["result"]["tools"].as_array().unwrap().clone()
