@@ -27,7 +27,7 @@ const NOTED_MILLIS: i64 = 10 * 60_000;
 /// Time for which events are kept.
 const KEPT_MILLIS: i64 = 30 * 86_400_000;
 
-/// Number of events, and of changes, up to which they are counted: agents make hundreds of thousands between two visits.
+/// Number of changes up to which they are counted: agents make hundreds of thousands between two visits.
 pub const MAX_COUNTED: u32 = 10_000;
 
 /// Changes since the last visit of a person.
@@ -35,7 +35,7 @@ pub const MAX_COUNTED: u32 = 10_000;
 pub struct SinceVisit {
     /// Time after which they count.
     pub since: Instant,
-    /// Number of events by kind, of the newest [`MAX_COUNTED`].
+    /// Number of events by kind.
     pub events: BTreeMap<EventType, u64>,
     /// Number of changes by the kind of the credential that was used, of the newest [`MAX_COUNTED`].
     pub changes: BTreeMap<CredentialKind, u64>,
@@ -80,7 +80,7 @@ impl People {
             None => None,
             Some(_) => Some(SinceVisit {
                 since,
-                events: visits::count_events(&mut tx, scope, since, MAX_COUNTED)
+                events: visits::count_events(&mut tx, scope, since)
                     .await?
                     .into_iter()
                     .collect(),

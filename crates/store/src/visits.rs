@@ -48,22 +48,14 @@ fn first_id(at: Instant) -> Uuid {
     Uuid::from_u128(u128::try_from(at.millis()).unwrap_or_default() << 80)
 }
 
-/// Counts the newest `most` events of a project after a time, by kind.
-pub async fn count_events(
-    tx: &mut Tx,
-    scope: ProjectScope,
-    since: Instant,
-    most: u32,
-) -> Result<Vec<(EventType, u64)>> {
-    sql("SELECT kind, count(*) FROM
-           (SELECT kind FROM events WHERE project_id = $1 AND id >= $2 AND created_at > $3 ORDER BY id DESC LIMIT $4) AS newest
-         GROUP BY kind")
-    .bind(scope.project())
-    .bind(first_id(since))
-    .bind(since)
-    .bind(most)
-    .fetch_all(tx, |c| Ok((c.parse()?, c.take()?)))
-    .await
+/// Counts the events of a project after a time, by kind.
+pub async fn count_events(tx: &mut Tx, scope: ProjectScope, since: Instant) -> Result<Vec<(EventType, u64)>> {
+    sql("SELECT kind, count(*) FROM events WHERE project_id = $1 AND id >= $2 AND created_at > $3 GROUP BY kind")
+        .bind(scope.project())
+        .bind(first_id(since))
+        .bind(since)
+        .fetch_all(tx, |c| Ok((c.parse()?, c.take()?)))
+        .await
 }
 
 /// Counts the newest `most` changes of a project after a time, by the kind of their credential.

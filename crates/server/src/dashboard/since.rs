@@ -137,18 +137,17 @@ pub(super) async fn since(visit: &Visit) -> Result<SinceView, Failure> {
 }
 
 fn counts(found: &SinceVisit) -> Vec<(String, &'static str)> {
-    let events = found.events.values().sum();
     let mut counts: Vec<(String, &'static str)> = EVENTS
         .iter()
         .filter_map(|(kind, one, many, page)| {
             let number = *found.events.get(kind)?;
-            Some((counted(number, one, many, events), *page))
+            Some((show::count(number, one, many), *page))
         })
         .collect();
     let by = |kinds: &[CredentialKind]| sum(&found.changes, kinds);
     let programs = by(&[CredentialKind::ApiKey, CredentialKind::OauthToken]);
     let people = by(&[CredentialKind::Session, CredentialKind::Page]);
-    let all = found.changes.values().sum();
+    let is_whole = found.changes.values().sum::<u64>() < MAX_COUNTED.into();
     let changes = [
         (
             programs,
@@ -159,20 +158,20 @@ fn counts(found: &SinceVisit) -> Vec<(String, &'static str)> {
     ];
     for (number, one, many) in changes {
         if number > 0 {
-            counts.push((counted(number, one, many, all), "/activity"));
+            let text = show::count(number, one, many);
+            let text = if is_whole {
+                text
+            } else {
+                format!("at least {text}")
+            };
+            counts.push((text, "/activity"));
         }
     }
-    counts
-}
-
-/// A number of rows out of all that were counted, which may be the newest of more.
-fn counted(number: u64, one: &str, many: &str, all: u64) -> String {
-    let text = show::count(number, one, many);
-    if all < MAX_COUNTED.into() {
-        text
-    } else {
-        format!("at least {text}")
+    if !is_whole {
+        // a person's change may be among them
+        counts.push(("older changes are not counted".to_owned(), "/activity"));
     }
+    counts
 }
 
 fn sum(changes: &BTreeMap<CredentialKind, u64>, kinds: &[CredentialKind]) -> u64 {
@@ -213,6 +212,7 @@ mod tests {
             "2 posts published",
             "at least 9\u{202f}990 changes by keys and agents",
             "at least 10 changes by people",
+            "older changes are not counted",
         ];
         assert_eq!(texts(&found), newest);
     }

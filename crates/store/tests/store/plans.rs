@@ -230,7 +230,7 @@ async fn record(store: &Store, scope: ProjectScope, recorder: &Recorder) -> Vec<
         "session of a request" [] |tx| sessions::find(&mut tx, &digest, now(), now());
         "project of a request" [] |tx| access::find_project_of_user(&mut tx, id::<UserId>(), id());
         "link of a report" [] |tx| shares::find(&mut tx, &digest, now());
-        "events since a visit" ["SCAN newest" "GROUP BY" "Sort"] |tx| visits::count_events(&mut tx, scope, now(), 9);
+        "events since a visit" ["GROUP BY" "Sort"] |tx| visits::count_events(&mut tx, scope, now());
         "changes since a visit" ["SCAN newest" "GROUP BY" "Sort"] |tx| visits::count_changes(&mut tx, scope, now(), 9);
         "rate limit" [] |tx| rate_limits::take(&mut tx, units);
         "stored answer" [] |tx| idempotency::find(&mut tx, scope, &key, now());
