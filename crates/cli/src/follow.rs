@@ -39,10 +39,8 @@ pub async fn audit(
         )
     };
     let is_over = |audit: &Audit| !audit.status.is_active();
-    tokio::select! {
-        ended = until(client, &query, audit, is_over, told) => ended,
-        error = interruption(interrupted) => Err(error),
-    }
+    let ended = until(client, &query, audit, is_over, told);
+    unless_interrupted(ended, interrupted).await
 }
 
 /// Waits until a job has ended. Ctrl-C ends the waiting with this error.
@@ -69,19 +67,22 @@ pub async fn job(
         }
     };
     let is_over = |job: &Job| !job.status.is_active();
-    tokio::select! {
-        ended = until(client, &query, job, is_over, told) => ended,
-        error = interruption(interrupted) => Err(error),
-    }
+    let ended = until(client, &query, job, is_over, told);
+    unless_interrupted(ended, interrupted).await
 }
 
-/// Waits for Ctrl-C.
-async fn interruption(error: impl Fn() -> CliError) -> CliError {
-    if tokio::signal::ctrl_c().await.is_err() {
+/// Carries out work until Ctrl-C.
+async fn unless_interrupted<T>(
+    work: impl Future<Output = Result<T, CliError>>,
+    interrupted: impl Fn() -> CliError,
+) -> Result<T, CliError> {
+    tokio::select! {
+        // The handler of the signal is there before the work shows its first line.
+        biased;
         // Without a handler the system ends the program.
-        std::future::pending::<()>().await;
+        Ok(()) = tokio::signal::ctrl_c() => Err(interrupted()),
+        ended = work => ended,
     }
-    error()
 }
 
 /// Polls until the answer says that the work has ended.

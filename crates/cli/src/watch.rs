@@ -50,8 +50,10 @@ impl WatchEvents {
     /// Prints events until Ctrl-C.
     pub async fn run(&self, connection: &Connection, json: bool) -> Result<Exit, CliError> {
         tokio::select! {
-            ended = self.follow(connection, json || self.jsonl) => ended,
+            // The handler of the signal is there before anything is printed.
+            biased;
             Ok(()) = tokio::signal::ctrl_c() => Ok(Exit::Done),
+            ended = self.follow(connection, json || self.jsonl) => ended,
         }
     }
 

@@ -101,11 +101,13 @@ pub async fn run(mut run: RunAudit, json: bool) -> Result<Exit, CliError> {
     settings.backups.every_hours = 0;
     settings.limits.requests_per_minute = UNHURRIED;
     settings.limits.requests_per_minute_and_project = UNHURRIED;
-    let server = serve::start(settings).await.map_err(failed)?;
+    // The folder is removed whenever the signal comes.
     let interrupted = serve::signalled();
+    let server = serve::start(settings).await.map_err(failed)?;
     let outcome = tokio::select! {
-        outcome = audit(&server, &target, &run, json) => outcome,
+        biased;
         () = interrupted => Err(given_up()),
+        outcome = audit(&server, &target, &run, json) => outcome,
     };
     server.stop().await;
     outcome

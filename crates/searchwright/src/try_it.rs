@@ -58,6 +58,8 @@ pub async fn run(
         settings.mcp_url = format!("http://{}/mcp", settings.mcp_listen);
     }
     let server = serve::start(settings).await.map_err(failed)?;
+    // A signal between the audit and the line that names it is not lost.
+    let ended = serve::signalled();
     let outcome = audit(&server, &target, max_pages, json).await;
     let exit = match outcome {
         Ok(exit) => exit,
@@ -82,7 +84,7 @@ pub async fn run(
             "\nServing on {}. Stop with Ctrl-C.",
             server.app.settings.base_url()
         );
-        serve::signalled().await;
+        ended.await;
     }
     stop.cancel();
     server.stop().await;
