@@ -10,7 +10,7 @@ use jiff::{Timestamp, ToSpan as _, tz::TimeZone};
 use searchwright_contract::{Instant, usage::Metric};
 use uuid::Uuid;
 
-use crate::{Error, Result, Tx, access::ProjectScope, sql};
+use crate::{Error, Result, Tx, access::ProjectScope, sql, transfer::imports::UNDER_WAY_ID};
 
 pub use budget::{
     BudgetExceeded, Charge, ChargeStatus, DaySpend, NewReservation, ProviderSpend, Reservation, budget_left,
@@ -180,6 +180,7 @@ pub async fn set_quota(tx: &mut Tx, project: Uuid, metric: Metric, limit: Option
     set_limit(tx, text, project, Some(metric.as_str()), limit).await
 }
 
+/// Sets a limit; [`Error::Dangling`] if there is no such project, or its import has not ended.
 async fn set_limit(
     tx: &mut Tx,
     text: &'static str,
@@ -187,8 +188,9 @@ async fn set_limit(
     name: Option<&str>,
     limit: Option<i64>,
 ) -> Result<()> {
-    let known = sql("SELECT 1 FROM projects WHERE id = $1")
+    let known = sql("SELECT 1 FROM projects WHERE id = $1 AND workspace_id <> $2")
         .bind(project)
+        .bind(UNDER_WAY_ID)
         .fetch_optional(tx, |_| Ok(()))
         .await?;
     known.ok_or(Error::Dangling)?;

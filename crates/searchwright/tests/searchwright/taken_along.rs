@@ -172,8 +172,15 @@ fn killed_import_goes_on_begins_anew_or_is_removed() {
     assert!(plain.code == 0 && plain.out.contains("WARN import"), "{plain:?}");
     new.run(&["export", &project, "--to", "x"])
         .refuses(4, &["not ended", "import --discard"]);
-    new.run(&["admin", "key", "create", "--project", &project, "--name", "x"])
-        .refuses(4, &["project"]);
+    for change in [
+        &["key", "create", "--name", "x"][..],
+        &["quota", "set", "--metric", "posts_generated", "--limit", "1"],
+        &["budget", "set", "--provider", "openai", "--usd", "1"],
+        &["budget", "set", "--per-day", "--usd", "1"],
+    ] {
+        new.run(&[&["admin"], change, &["--project", &project]].concat())
+            .refuses(4, &["project"]);
+    }
     // it is left alone by servers
     let server = new.serve(&["--set", "backups.every_hours=0"]);
     assert_eq!(server.stop().0.code(), Some(0));
