@@ -10,6 +10,7 @@ use searchwright_store::{
     access,
     activity::{self, NewActivity},
     agent_autonomy::{self, AutonomyRecord, NewAutonomy},
+    projects,
 };
 
 use crate::{
@@ -84,6 +85,7 @@ impl People {
             Box::pin(async move {
                 let Managed { access, user } = managed(tx, user, project).await?;
                 let (scope, action) = (access.scope(), change.action);
+                projects::lock(tx, scope).await?;
                 let known = agent_autonomy::list(tx, scope, now).await?;
                 let known = known.iter().find(|record| record.set.action == action);
                 if !change.seen.is_empty() && change.seen != version(known) {

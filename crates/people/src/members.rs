@@ -148,6 +148,7 @@ impl People {
             expires_at: now.plus_millis(INVITATION_MILLIS),
         };
         let work = async move |tx: &mut Tx| {
+            workspaces::lock(tx, workspace).await?;
             if let Some(user) = new.invited_by {
                 need_role(tx, workspace, user, role).await?;
             }
@@ -238,6 +239,7 @@ impl People {
         let work = async move |tx: &mut Tx| {
             let workspace = workspaces::find_of_project(tx, user, project).await?;
             let workspace = workspace.ok_or_else(no_project)?.id;
+            workspaces::lock(tx, workspace).await?;
             let current = workspaces::find_role(tx, workspace, member).await?;
             let current = current.ok_or_else(|| Problem::new(Code::NotFound, "there is no such member"))?;
             if role.is_some() || member != user {
@@ -364,6 +366,7 @@ async fn join(
     user: UserId,
     now: searchwright_contract::Instant,
 ) -> Result<()> {
+    workspaces::lock(tx, invitation.workspace).await?;
     if let Some(inviter) = invitation.invited_by {
         let is_disabled = users::find(tx, inviter)
             .await?

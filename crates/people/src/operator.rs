@@ -101,6 +101,7 @@ impl People {
                 Some(id) => id,
                 None => workspaces::find_or_create_first(tx, first, now).await?,
             };
+            workspaces::lock(tx, workspace_id).await?;
             users::create(tx, &user, now).await.map_err(|e| match e {
                 Error::Duplicate(_) => Failure::from(Problem::new(
                     Code::AlreadyExists,
@@ -141,6 +142,7 @@ impl People {
         let now = self.clock.now();
         let entry = self.operator_entry("member.set", user, Some(role.as_str()), now);
         let work = async move |tx: &mut Tx| {
+            workspaces::lock(tx, workspace).await?;
             if role != Role::Owner {
                 keep_an_owner(tx, workspace, user).await?;
             }
@@ -157,6 +159,7 @@ impl People {
         let now = self.clock.now();
         let entry = self.operator_entry("member.removed", user, None, now);
         let work = async move |tx: &mut Tx| {
+            workspaces::lock(tx, workspace).await?;
             keep_an_owner(tx, workspace, user).await?;
             workspaces::remove_member(tx, workspace, user)
                 .await

@@ -11,6 +11,7 @@ use searchwright_store::{
     Error, Tx, account_activity,
     passkeys::{self, Passkey},
     sessions::Session,
+    users,
 };
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -101,14 +102,7 @@ impl People {
         session: &Session,
     ) -> Result<Value> {
         let known = passkeys::list_of_user(&mut self.db.read().await?, by.user).await?;
-        if known.len() >= MAX_PASSKEYS {
-            return Err(Problem::new(
-                Code::InvalidState,
-                format!("an account has at most {MAX_PASSKEYS} passkeys"),
-            )
-            .hint("remove one that is no longer used")
-            .into());
-        }
+        check_count(known.len())?;
         let excluded: Vec<Value> = known
             .iter()
             .map(|key| json!({ "type": "public-key", "id": URL_SAFE_NO_PAD.encode(&key.credential) }))
@@ -160,6 +154,8 @@ impl People {
             if !passkeys::use_challenge(tx, &challenge, Some(user), now).await? {
                 return Err(late());
             }
+            users::find_for_update(tx, user).await?;
+            check_count(passkeys::list_of_user(tx, user).await?.len())?;
             passkeys::create(tx, &passkey).await.map_err(|e| match e {
                 Error::Duplicate(_) => {
                     Failure::from(Problem::new(Code::AlreadyExists, "this passkey is known already"))
@@ -234,12 +230,27 @@ impl People {
             if !passkeys::use_challenge(tx, &challenge, None, now).await? {
                 return Err(late());
             }
-            passkeys::record_use(tx, found.id, count, now).await?;
+            if !passkeys::record_use(tx, found.id, count, now).await? {
+                return Err(Problem::new(Code::InvalidState, "this passkey was removed").into());
+            }
             sessions::open(tx, opened, former, now).await
         };
         self.db.write(move |tx| Box::pin(work(tx))).await?;
         Ok(SignIn::Done(token))
     }
+}
+
+/// Checks whether there is room for another passkey beside these.
+fn check_count(known: usize) -> Result<()> {
+    if known >= MAX_PASSKEYS {
+        return Err(Problem::new(
+            Code::InvalidState,
+            format!("an account has at most {MAX_PASSKEYS} passkeys"),
+        )
+        .hint("remove one that is no longer used")
+        .into());
+    }
+    Ok(())
 }
 
 fn entry<'a>(action: &'static str, user: UserId, name: &'a str, caller: &'a Caller) -> AccountEntry<'a> {

@@ -127,6 +127,7 @@ impl People {
         let (token, digest) = (opened.token.clone(), secrets::digest(link));
         let (user, code, keyring) = (user.id, code.to_owned(), self.keyring.clone());
         let work = async move |tx: &mut Tx| {
+            users::find_for_update(tx, user).await?;
             if second_factors::has_totp(tx, user).await?
                 && !second_factor::accept(tx, &keyring, user, &code, now).await?
             {
@@ -142,7 +143,7 @@ impl People {
             stored::delete_others(tx, user, None).await?;
             second_factors::delete_pending_of_user(tx, user).await?;
             oauth_grants::revoke_of_user(tx, user, "the password was changed", now).await?;
-            throttle::succeed(tx, account, address).await?;
+            throttle::succeed(tx, account, address, now).await?;
             account_activity::insert(tx, changed).await?;
             sessions::open(tx, opened, None, now).await?;
             Ok(true)

@@ -1,7 +1,7 @@
 //! Second factor: one-time codes of an authenticator app (RFC 6238), and recovery codes for when it is lost.
 
 use searchwright_contract::{Code, Instant, Problem, ids::UserId};
-use searchwright_store::{Tx, account_activity, seal::Keyring, second_factors, sessions::Session};
+use searchwright_store::{Tx, account_activity, seal::Keyring, second_factors, sessions::Session, users};
 use totp_rs::{Builder, Totp};
 
 use super::{AccountEntry, Caller, sessions::RecentSession};
@@ -105,6 +105,7 @@ impl People {
         self.db
             .write(move |tx| {
                 Box::pin(async move {
+                    users::find_for_update(tx, user).await?;
                     if second_factors::has_totp(tx, user).await? {
                         return Err(has_one());
                     }
@@ -133,6 +134,7 @@ impl People {
         let entry = self.account_activity(entry("second_factor.added", user, caller), now);
         let (code, digests) = (plain(code), digests(&codes));
         let work = async move |tx: &mut Tx| {
+            users::find_for_update(tx, user).await?;
             let found = second_factors::find_totp(tx, &keyring, user).await?;
             let Some(found) = found.filter(|found| found.confirmed_at.is_none()) else {
                 return Err(has_one());
@@ -160,6 +162,7 @@ impl People {
         let entry = self.account_activity(entry("recovery_codes.created", user, caller), now);
         let digests = digests(&codes);
         let work = async move |tx: &mut Tx| {
+            users::find_for_update(tx, user).await?;
             if !second_factors::has_totp(tx, user).await? {
                 return Err(Problem::new(Code::InvalidState, "there is no second factor").into());
             }
@@ -176,6 +179,7 @@ impl People {
         let (user, now) = (by.user, self.clock.now());
         let entry = self.account_activity(entry("second_factor.removed", user, caller), now);
         let work = async move |tx: &mut Tx| {
+            users::find_for_update(tx, user).await?;
             if second_factors::remove(tx, user).await? {
                 account_activity::insert(tx, entry).await?;
             }

@@ -86,33 +86,32 @@ impl People {
                 .await?;
             return Ok(SignIn::Wrong);
         };
-        let user = user.id;
-        if second_factors::has_totp(&mut self.db.read().await?, user).await? {
-            let token = secrets::generate(SecretKind::PendingSignIn)?;
-            let (digest, expires_at) = (secrets::digest(&token), now.plus_millis(PENDING_MILLIS));
-            self.db
-                .write(move |tx| {
-                    Box::pin(async move {
-                        // Its failures stay: a known password must not give further guesses at the code.
-                        throttle::take_back(tx, &[account, address]).await?;
-                        second_factors::create_pending(tx, &digest, user, expires_at).await?;
-                        Ok::<_, searchwright_failure::Failure>(())
-                    })
-                })
-                .await?;
-            return Ok(SignIn::NeedsCode(token));
-        }
-        let opened = self.new_session(user, &caller, "password", now)?;
-        let (token, former) = (opened.token.clone(), former.map(secrets::digest));
-        self.db
-            .write(move |tx| {
-                Box::pin(async move {
-                    throttle::succeed(tx, account, address).await?;
-                    open(tx, opened, former, now).await
-                })
-            })
-            .await?;
-        Ok(SignIn::Done(token))
+        let opened = self.new_session(user.id, &caller, "password", now)?;
+        let (waiting, former) = (
+            secrets::generate(SecretKind::PendingSignIn)?,
+            former.map(secrets::digest),
+        );
+        let work = async move |tx: &mut Tx| {
+            // The password that was verified may have been changed meanwhile.
+            let current = users::find_for_update(tx, user.id).await?;
+            if current
+                .is_none_or(|current| current.password != user.password || current.disabled_at.is_some())
+            {
+                return Ok::<_, searchwright_failure::Failure>(SignIn::Wrong);
+            }
+            if second_factors::has_totp(tx, user.id).await? {
+                // Its failures stay: a known password must not give further guesses at the code.
+                throttle::take_back(tx, &[account, address], now).await?;
+                let (digest, expires_at) = (secrets::digest(&waiting), now.plus_millis(PENDING_MILLIS));
+                second_factors::create_pending(tx, &digest, user.id, expires_at).await?;
+                return Ok(SignIn::NeedsCode(waiting));
+            }
+            let token = opened.token.clone();
+            throttle::succeed(tx, account, address, now).await?;
+            open(tx, opened, former, now).await?;
+            Ok(SignIn::Done(token))
+        };
+        self.db.write(move |tx| Box::pin(work(tx))).await
     }
 
     /// Completes a sign-in with a code of the second factor, or a recovery code.
@@ -152,6 +151,7 @@ impl People {
         let (token, code, keyring) = (opened.token.clone(), code.to_owned(), self.keyring.clone());
         let former = former.map(secrets::digest);
         let work = async move |tx: &mut Tx| {
+            users::find_for_update(tx, user.id).await?;
             if !second_factor::accept(tx, &keyring, user.id, &code, now).await? {
                 account_activity::insert(tx, failure).await?;
                 return Ok::<_, searchwright_failure::Failure>(false);
@@ -160,7 +160,7 @@ impl People {
                 // Completed by another request meanwhile: rolled back, so that the code is not used up for nothing.
                 return Err(Problem::new(Code::InvalidState, "this sign-in was completed before").into());
             }
-            throttle::succeed(tx, account, address).await?;
+            throttle::succeed(tx, account, address, now).await?;
             open(tx, opened, former, now).await?;
             Ok(true)
         };
@@ -274,6 +274,11 @@ pub(super) struct NewSignIn {
 
 /// Stores a session, and ends the one that the browser had.
 pub(super) async fn open(tx: &mut Tx, new: NewSignIn, former: Option<[u8; 32]>, now: Instant) -> Result<()> {
+    // Whoever changes the password or disables the account ends its sessions: this one too, or it comes after that.
+    let user = users::find_for_update(tx, new.session.user).await?;
+    if user.is_none_or(|user| user.disabled_at.is_some()) {
+        return Err(Problem::new(Code::InvalidState, "this account may not sign in").into());
+    }
     if let Some(former) = former {
         sessions::delete(tx, &former).await?;
     }

@@ -163,6 +163,7 @@ impl People {
             former.map(secrets::digest),
         );
         let work = async move |tx: &mut Tx| {
+            users::find_for_update(tx, user.id).await?;
             if !sign_in::use_link(tx, &digest).await? {
                 return Err(link_used().into());
             }

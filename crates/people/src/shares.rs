@@ -12,7 +12,7 @@ use searchwright_failure::{Failure, Result, fault};
 use searchwright_store::{
     Error, Tx, access,
     activity::{self, NewActivity},
-    audits, occurrences,
+    audits, occurrences, projects,
     shares::{self, ListedShare, NewShare, OpenShare, SharedReport},
     snapshots::{self, FoundIssue},
 };
@@ -174,6 +174,7 @@ impl People {
         let work = async move |tx: &mut Tx| {
             let Managed { access, user } = managed(tx, user, project).await?;
             let (scope, subject) = (access.scope(), new.id.to_string());
+            projects::lock(tx, scope).await?;
             check_report(tx, scope, &new.report).await?;
             // A form that was sent before is told so, even if it made the last link that there was room for.
             let is_known = shares::exists(tx, scope, new.id).await?;

@@ -47,15 +47,13 @@ fn wait_millis(failures: u32) -> i64 {
 }
 
 /// Returns the failures that still count.
-fn remaining(attempts: Option<Attempts>, now: Instant) -> u32 {
-    attempts.map_or(0, |attempts| {
-        let quiet = now.millis() - attempts.last_at.millis();
-        if quiet >= FORGET_MILLIS + wait_millis(attempts.failures) {
-            0
-        } else {
-            attempts.failures
-        }
-    })
+fn remaining(attempts: Attempts, now: Instant) -> u32 {
+    let quiet = now.millis() - attempts.last_at.millis();
+    if quiet >= FORGET_MILLIS + wait_millis(attempts.failures) {
+        0
+    } else {
+        attempts.failures
+    }
 }
 
 /// Counts an attempt of each subject as failed before it is made, so that concurrent attempts cannot exceed the limit. Returns
@@ -63,9 +61,9 @@ fn remaining(attempts: Option<Attempts>, now: Instant) -> u32 {
 pub(super) async fn begin(tx: &mut Tx, subjects: &[Subject], now: Instant) -> Result<Option<u32>> {
     let mut counted = Vec::with_capacity(subjects.len());
     for subject in subjects {
-        let attempts = sign_in::find_attempts(tx, &subject.0).await?;
+        let attempts = sign_in::lock_attempts(tx, &subject.0, now).await?;
         let failures = remaining(attempts, now);
-        if let Some(attempts) = attempts.filter(|_| failures > 0) {
+        if failures > 0 {
             let left = attempts.last_at.millis() + wait_millis(failures) - now.millis();
             if left > 0 {
                 return Ok(Some(u32::try_from(left / 1_000 + 1).unwrap_or(u32::MAX)));
@@ -85,18 +83,17 @@ pub(super) async fn begin(tx: &mut Tx, subjects: &[Subject], now: Instant) -> Re
 
 /// Takes back the attempt that [`begin`] counted: it succeeded. Failures of the account are forgotten; those of the address are
 /// not, or somebody with an account of their own could try those of others without end.
-pub(super) async fn succeed(tx: &mut Tx, account: Subject, address: Subject) -> Result<()> {
+pub(super) async fn succeed(tx: &mut Tx, account: Subject, address: Subject, now: Instant) -> Result<()> {
     sign_in::clear_attempts(tx, &account.0).await?;
-    take_back(tx, &[address]).await
+    take_back(tx, &[address], now).await
 }
 
 /// Takes back the attempt that [`begin`] counted, and nothing else.
-pub(super) async fn take_back(tx: &mut Tx, subjects: &[Subject]) -> Result<()> {
+pub(super) async fn take_back(tx: &mut Tx, subjects: &[Subject], now: Instant) -> Result<()> {
     for subject in subjects {
-        if let Some(attempts) = sign_in::find_attempts(tx, &subject.0).await? {
-            let failures = attempts.failures.saturating_sub(1);
-            sign_in::set_attempts(tx, &subject.0, Attempts { failures, ..attempts }).await?;
-        }
+        let attempts = sign_in::lock_attempts(tx, &subject.0, now).await?;
+        let failures = attempts.failures.saturating_sub(1);
+        sign_in::set_attempts(tx, &subject.0, Attempts { failures, ..attempts }).await?;
     }
     Ok(())
 }
@@ -111,13 +108,10 @@ mod tests {
         assert_eq!((wait_millis(10), wait_millis(11)), (MINUTE, 2 * MINUTE));
         assert_eq!(wait_millis(u32::MAX), MAX_WAIT_MILLIS);
         let now = Instant::from_millis(1_000_000_000);
-        let after = |millis: i64| {
-            Some(Attempts {
-                failures: 9,
-                last_at: now.plus_millis(-millis),
-            })
+        let after = |millis: i64| Attempts {
+            failures: 9,
+            last_at: now.plus_millis(-millis),
         };
-        assert_eq!(remaining(None, now), 0);
         assert_eq!(remaining(after(FORGET_MILLIS - 1), now), 9);
         assert_eq!(remaining(after(FORGET_MILLIS), now), 0);
     }

@@ -82,8 +82,10 @@ pub async fn get_scope(tx: &mut Tx, project: Uuid) -> Result<ProjectScope> {
         .await
 }
 
-/// Counts the keys of a project that are neither revoked nor expired.
+/// Counts the keys of a project that are neither revoked nor expired. Other transactions that do wait until this one ends.
 pub async fn count_live_keys(tx: &mut Tx, project: Uuid, now: Instant) -> Result<u64> {
+    tx.lock_row("SELECT 1 FROM projects WHERE id = $1 FOR NO KEY UPDATE", project)
+        .await?;
     sql("SELECT count(*) FROM api_keys WHERE project_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)")
         .bind(project)
         .bind(now)

@@ -6,7 +6,7 @@ use searchwright_contract::{
     people::{AgentAutonomy, Autonomy, AutonomyAction},
 };
 
-use crate::{Cells, Result, Tx, access::ProjectScope, sql};
+use crate::{Cells, Result, Tx, access::ProjectScope, projects, sql};
 
 /// An action to be turned on.
 #[derive(Clone, Debug)]
@@ -150,6 +150,8 @@ pub fn set(all: &mut AgentAutonomy, action: AutonomyAction, autonomy: Autonomy) 
 /// Takes one use of an action. Returns `false`, and takes none, if it is off or the cap of the day is reached. Concurrent
 /// transactions wait for each other, so that the cap holds.
 pub async fn consume(tx: &mut Tx, scope: ProjectScope, action: AutonomyAction, now: Instant) -> Result<bool> {
+    // First the project, as in all transactions that lock it.
+    projects::lock(tx, scope).await?;
     let today = day(now);
     let taken = sql(
         "UPDATE agent_autonomy SET used = CASE WHEN used_on = $3 THEN used + 1 ELSE 1 END, used_on = $3

@@ -13,12 +13,8 @@ fn into_value(found: Option<Option<Json>>) -> Option<Value> {
 /// Returns the settings of a project, locked until the transaction ends; `None` if there are none.
 /// [`Error::Dangling`] if there is no such project.
 pub async fn get_for_update(tx: &mut Tx, project: Uuid) -> Result<Option<Value>> {
-    if tx.is_postgres() {
-        sql("SELECT 1 FROM projects WHERE id = $1 FOR UPDATE")
-            .bind(project)
-            .for_each(tx, |_| Ok(()))
-            .await?;
-    }
+    tx.lock_row("SELECT 1 FROM projects WHERE id = $1 FOR UPDATE", project)
+        .await?;
     find(tx, project).await
 }
 

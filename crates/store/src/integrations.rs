@@ -14,7 +14,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use crate::{
     Cells, Json, Result, Tx,
     access::ProjectScope,
-    autopilot_runs,
+    autopilot_runs, projects,
     seal::{Keyring, SealContext},
     sql,
 };
@@ -290,14 +290,29 @@ pub async fn record_outcome(
     Ok(changed > 0)
 }
 
-/// Records entries that the mapping lacks since the fields of the provider changed.
+/// Records entries that the mapping lacks since the fields of the provider changed, unless the mapping is another one than was `seen`.
 pub async fn update_missing(
     tx: &mut Tx,
     scope: ProjectScope,
-    id: ConnectionId,
+    seen: &IntegrationRecord,
     missing: &[String],
     now: Instant,
 ) -> Result<()> {
+    projects::lock(tx, scope).await?;
+    let id = seen.id;
+    let mapping = |record: &IntegrationRecord| {
+        let IntegrationRecord {
+            site_id,
+            collection_id,
+            field_map,
+            ..
+        } = record;
+        (site_id.clone(), collection_id.clone(), field_map.clone())
+    };
+    let current = find(tx, scope, id).await?;
+    if current.is_none_or(|current| mapping(&current) != mapping(seen)) {
+        return Ok(());
+    }
     autopilot_runs::look_again(tx, scope).await?;
     sql("UPDATE integrations SET missing = $3, version = version + 1, updated_at = $4 WHERE project_id = $1 AND id = $2 AND status <> 'not_connected'")
         .bind(scope.project())

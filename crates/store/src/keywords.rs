@@ -32,7 +32,7 @@ pub use list::{KeywordQuery, ListPart, list, list_text};
 pub use posts::{has_approved_without_live_post, list_published_twice, status_from_post, update_from_posts};
 pub use trigrams::search_text;
 
-use crate::{Cells, Error, Json, Param, Result, Tx, access::ProjectScope, sql};
+use crate::{Cells, Error, Json, Param, Result, Tx, access::ProjectScope, projects, sql};
 
 /// A keyword to be created.
 #[derive(Clone, Debug)]
@@ -56,6 +56,15 @@ pub struct NewKeyword {
 }
 
 impl NewKeyword {
+    /// Returns its unique key.
+    pub fn key(&self) -> TextKey {
+        (
+            self.language.clone(),
+            self.country.clone(),
+            self.normalized.clone(),
+        )
+    }
+
     /// Returns the record that an insert creates, so that it need not be read back.
     fn to_record(&self, now: Instant) -> Keyword {
         let facts = self.facts.clone();
@@ -117,6 +126,19 @@ pub struct KeywordFacts {
 }
 
 impl KeywordFacts {
+    /// Returns whether two states are equal except for the times of their values.
+    pub fn equals_but_for_times(&self, other: &Self) -> bool {
+        let without_times = |known: &Self| {
+            let mut known = known.clone();
+            known.details.metrics_updated_at = None;
+            for origin in &mut known.details.sources {
+                origin.at = Instant::default();
+            }
+            known
+        };
+        without_times(self) == without_times(other)
+    }
+
     /// Creates the facts of a keyword as it was read.
     pub fn from_keyword(keyword: &Keyword) -> Self {
         Self {
@@ -214,8 +236,8 @@ pub async fn create(
     new: NewKeyword,
     now: Instant,
 ) -> Result<Result<Keyword, KeywordId>> {
-    let (text, keyword) = (text_key(&new), new.to_record(now));
-    if insert_new(tx, scope, vec![new], now).await? > 0 {
+    let (text, keyword) = (new.key(), new.to_record(now));
+    if !insert_new(tx, scope, vec![new], now).await?.is_empty() {
         return Ok(Ok(keyword));
     }
     let found = find_by_texts(tx, scope, vec![text]).await?;
@@ -225,8 +247,13 @@ pub async fn create(
     }
 }
 
-/// Inserts keywords and returns their number. Those whose text exists are left as they are.
-pub async fn insert_new(tx: &mut Tx, scope: ProjectScope, new: Vec<NewKeyword>, now: Instant) -> Result<u64> {
+/// Inserts keywords and returns the ids of those that are new. Those whose text exists are left as they are.
+pub async fn insert_new(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    new: Vec<NewKeyword>,
+    now: Instant,
+) -> Result<Vec<KeywordId>> {
     let rows = new.into_iter().map(insert_row).collect::<Result<_>>()?;
     let inserted = sql(insert!())
         .bind(scope.project())
@@ -235,7 +262,7 @@ pub async fn insert_new(tx: &mut Tx, scope: ProjectScope, new: Vec<NewKeyword>, 
         .await?;
     let created: Vec<KeywordId> = inserted.into_iter().flatten().collect();
     trigrams::insert(tx, scope, &created).await?;
-    Ok(created.len() as u64)
+    Ok(created)
 }
 
 fn insert_row(new: NewKeyword) -> Result<Vec<Param>> {
@@ -255,24 +282,38 @@ fn insert_row(new: NewKeyword) -> Result<Vec<Param>> {
 /// Unique key of a keyword in its project: language, country, normalised text.
 pub type TextKey = (String, String, String);
 
-fn text_key(new: &NewKeyword) -> TextKey {
-    (new.language.clone(), new.country.clone(), new.normalized.clone())
-}
-
 /// Returns the keywords with these texts, in the order of `texts`.
 pub async fn find_by_texts(
     tx: &mut Tx,
     scope: ProjectScope,
     texts: Vec<TextKey>,
 ) -> Result<Vec<Option<Keyword>>> {
-    let rows = texts
-        .into_iter()
-        .map(|(language, country, normalized)| vec![language.into(), country.into(), normalized.into()])
-        .collect();
     sql(columns!("SELECT" "FROM keywords WHERE project_id = $1 AND language = $2 AND country = $3 AND normalized = $4"))
         .bind(scope.project())
-        .fetch_optional_each(tx, rows, read_keyword)
+        .fetch_optional_each(tx, texts.into_iter().map(text_row).collect(), read_keyword)
         .await
+}
+
+/// Returns the keywords with these texts, as [`find_by_texts`]. Other changes of them wait until the transaction ends, so that what
+/// is written back takes none of theirs away. Locks the project too: two that lock many keywords would wait for each other.
+pub async fn find_by_texts_for_update(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    texts: Vec<TextKey>,
+) -> Result<Vec<Option<Keyword>>> {
+    projects::lock(tx, scope).await?;
+    if !tx.is_postgres() {
+        return find_by_texts(tx, scope, texts).await;
+    }
+    sql(columns!("SELECT" "FROM keywords WHERE project_id = $1 AND language = $2 AND country = $3 AND normalized = $4 FOR NO KEY UPDATE"))
+        .bind(scope.project())
+        .fetch_optional_each(tx, texts.into_iter().map(text_row).collect(), read_keyword)
+        .await
+}
+
+fn text_row(text: TextKey) -> Vec<Param> {
+    let (language, country, normalized) = text;
+    vec![language.into(), country.into(), normalized.into()]
 }
 
 /// Updates the facts of keywords, increments their versions, and returns the number of updated keywords.

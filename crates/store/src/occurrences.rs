@@ -238,7 +238,7 @@ impl StateChange {
 }
 
 /// Changes the state of occurrences on behalf of a person, and records it. [`Error::Overloaded`] if one of them is no longer in
-/// the state it was read in; the transaction is to be rolled back and tried again.
+/// the state it was read in, which cannot be while the caller has locked the project.
 pub async fn change_states(
     tx: &mut Tx,
     scope: ProjectScope,

@@ -86,14 +86,14 @@ pub async fn find_by_credential(tx: &mut Tx, credential: &[u8]) -> Result<Option
 }
 
 /// Records a use.
-pub async fn record_use(tx: &mut Tx, id: PasskeyId, sign_count: u32, now: Instant) -> Result<()> {
-    sql("UPDATE passkeys SET sign_count = $2, last_used_at = $3 WHERE id = $1")
+pub async fn record_use(tx: &mut Tx, id: PasskeyId, sign_count: u32, now: Instant) -> Result<bool> {
+    let updated = sql("UPDATE passkeys SET sign_count = $2, last_used_at = $3 WHERE id = $1")
         .bind(id)
         .bind(sign_count)
         .bind(now)
         .execute(tx)
         .await?;
-    Ok(())
+    Ok(updated > 0)
 }
 
 /// Deletes a passkey of a person. Returns `false` if there is no such passkey.

@@ -86,13 +86,11 @@ pub async fn count_change_of_names(tx: &mut Tx, scope: ProjectScope) -> Result<(
 }
 
 /// Locks the project until the transaction ends: other transactions that lock it wait, those that only reference it in a row do
-/// not. Does nothing on SQLite, which has one writer.
+/// not.
 pub async fn lock(tx: &mut Tx, scope: ProjectScope) -> Result<()> {
-    if tx.is_postgres() {
-        sql("SELECT 1 FROM projects WHERE id = $1 FOR NO KEY UPDATE")
-            .bind(scope.project())
-            .for_each(tx, |_| Ok(()))
-            .await?;
-    }
-    Ok(())
+    tx.lock_row(
+        "SELECT 1 FROM projects WHERE id = $1 FOR NO KEY UPDATE",
+        scope.project(),
+    )
+    .await
 }

@@ -100,6 +100,14 @@ pub struct SessionOfUser {
     pub last_seen_at: Instant,
 }
 
+/// Returns whether a session has not ended by a person's choice or a change of the password.
+pub async fn exists(tx: &mut Tx, id: SessionId) -> Result<bool> {
+    sql("SELECT EXISTS (SELECT 1 FROM sessions WHERE id = $1)")
+        .bind(id)
+        .fetch_one(tx, |c| c.take())
+        .await
+}
+
 /// Returns the sessions of a person that have neither ended nor been idle since `idle_since`, newest first.
 pub async fn list_of_user(
     tx: &mut Tx,

@@ -133,17 +133,22 @@ pub struct Attempts {
     pub last_at: Instant,
 }
 
-/// Returns the failed attempts of a subject.
-pub async fn find_attempts(tx: &mut Tx, subject: &[u8; 32]) -> Result<Option<Attempts>> {
-    sql("SELECT failures, last_at FROM sign_in_attempts WHERE subject = $1")
-        .bind(subject)
-        .fetch_optional(tx, |c| {
-            Ok(Attempts {
-                failures: c.take::<i64>()?.try_into().unwrap_or(u32::MAX),
-                last_at: c.take()?,
-            })
+/// Returns the failed attempts of a subject, none at `now` for a new one. Other transactions that ask for them wait until this one
+/// ends, for those of a new subject too.
+pub async fn lock_attempts(tx: &mut Tx, subject: &[u8; 32], now: Instant) -> Result<Attempts> {
+    sql(
+        "INSERT INTO sign_in_attempts (subject, failures, last_at) VALUES ($1, 0, $2)
+         ON CONFLICT (subject) DO UPDATE SET failures = sign_in_attempts.failures RETURNING failures, last_at",
+    )
+    .bind(subject)
+    .bind(now)
+    .fetch_one(tx, |c| {
+        Ok(Attempts {
+            failures: c.take::<i64>()?.try_into().unwrap_or(u32::MAX),
+            last_at: c.take()?,
         })
-        .await
+    })
+    .await
 }
 
 /// Sets the failed attempts of a subject.

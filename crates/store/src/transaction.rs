@@ -2,7 +2,7 @@
 
 use std::pin::Pin;
 
-use crate::{postgres::Client, sqlite::connection::PooledConnection};
+use crate::{Param, Result, postgres::Client, sql, sqlite::connection::PooledConnection};
 
 /// A future that borrows its transaction.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -23,5 +23,14 @@ impl Tx {
     /// Whether this is PostgreSQL, for the few statements that the two databases spell differently.
     pub(crate) const fn is_postgres(&self) -> bool {
         matches!(self.connection, TxConnection::Postgres(_))
+    }
+
+    /// Runs a `SELECT … FOR …` of one row by its id, which keeps the row locked until the transaction ends. Does nothing on
+    /// SQLite, which has one writer.
+    pub(crate) async fn lock_row(&mut self, text: &'static str, id: impl Into<Param>) -> Result<()> {
+        if self.is_postgres() {
+            sql(text).bind(id).for_each(self, |_| Ok(())).await?;
+        }
+        Ok(())
     }
 }

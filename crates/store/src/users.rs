@@ -56,6 +56,13 @@ pub async fn find(tx: &mut Tx, id: UserId) -> Result<Option<User>> {
     sql(SELECT_BY_ID).bind(id).fetch_optional(tx, user).await
 }
 
+/// Returns a person by id. Other transactions that lock or change them wait until this one ends.
+pub async fn find_for_update(tx: &mut Tx, id: UserId) -> Result<Option<User>> {
+    tx.lock_row("SELECT 1 FROM users WHERE id = $1 FOR NO KEY UPDATE", id)
+        .await?;
+    find(tx, id).await
+}
+
 /// Returns a person by email address, which is in lower case.
 pub async fn find_by_email(tx: &mut Tx, email: &str) -> Result<Option<User>> {
     sql(SELECT_BY_EMAIL).bind(email).fetch_optional(tx, user).await

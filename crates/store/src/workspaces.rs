@@ -36,6 +36,12 @@ pub async fn find_or_create_first(tx: &mut Tx, new: WorkspaceId, now: Instant) -
     }
 }
 
+/// Locks a workspace until the transaction ends: other changes of its members wait.
+pub async fn lock(tx: &mut Tx, id: WorkspaceId) -> Result<()> {
+    tx.lock_row("SELECT 1 FROM workspaces WHERE id = $1 FOR NO KEY UPDATE", id)
+        .await
+}
+
 /// Sets the role of a member, who is added if needed; [`Error::Dangling`] if there is no such workspace or person.
 pub async fn set_member(
     tx: &mut Tx,

@@ -40,6 +40,7 @@ pub struct AnalysisCounts {
 #[derive(Debug)]
 pub struct PromptAnalysis {
     prompt: PromptId,
+    names_version: i64,
     class: PromptClass,
     analyses: Vec<(AnswerId, AnswerAnalysis)>,
     cells: Vec<StoredCells>,
@@ -95,6 +96,7 @@ pub fn analyse_prompt(
     of_newest_day.sort_by_key(|answer| std::cmp::Reverse((answer.asked_at, answer.id)));
     Ok(PromptAnalysis {
         prompt: prompt.id,
+        names_version: brands.names_version,
         class: contract_class(asked.class),
         analyses,
         cells: stored_cells::pack(prompt.id, cells),
@@ -104,14 +106,16 @@ pub fn analyse_prompt(
     })
 }
 
-/// Writes the results unless answers or corrections have come meanwhile; returns whether it did.
+/// Writes the results unless answers, corrections or other names have come meanwhile; returns whether it did.
 pub async fn save(
     tx: &mut Tx,
     scope: ProjectScope,
     found: PromptAnalysis,
 ) -> searchwright_store::Result<bool> {
     projects::lock(tx, scope).await?;
-    if answers::state_of_prompt(tx, scope, found.prompt).await? != found.read {
+    if projects::names_version(tx, scope).await? != found.names_version
+        || answers::state_of_prompt(tx, scope, found.prompt).await? != found.read
+    {
         return Ok(false);
     }
     prompts::set_class(tx, scope, found.prompt, found.class).await?;

@@ -38,22 +38,26 @@ pub(super) async fn run(job: JobContext) -> Result<Value, JobError> {
     }
 }
 
+async fn load_brands(job: &JobContext) -> Result<Arc<TrackedBrands>, JobError> {
+    let mut tx = job.engine.db.read().await?;
+    let project = projects::get(&mut tx, job.leased.scope).await?;
+    Ok(Arc::new(
+        TrackedBrands::load(&mut tx, job.leased.scope, &project).await?,
+    ))
+}
+
 async fn carry_out(job: &JobContext) -> Result<Value, JobError> {
     let (db, scope) = (&job.engine.db, job.leased.scope);
-    let (brands, prompts) = {
-        let mut tx = db.read().await?;
-        let project = projects::get(&mut tx, scope).await?;
-        let brands = TrackedBrands::load(&mut tx, scope, &project).await?;
-        (Arc::new(brands), prompts::list_outlines(&mut tx, scope).await?)
-    };
+    let mut brands = load_brands(job).await?;
+    let prompts = prompts::list_outlines(&mut db.read().await?, scope).await?;
     let (mut sum, total) = (AnalysisCounts::default(), prompts.len());
     for prompt in prompts {
-        // Answers that come meanwhile make the result old; it is then computed again.
+        // Answers and names that come meanwhile make the result old; it is then computed again.
         loop {
             let found = answers::list_of_prompt(&mut db.read().await?, scope, prompt.id).await?;
-            let (brands, outline) = (brands.clone(), prompt.clone());
+            let (names, outline) = (brands.clone(), prompt.clone());
             let analysed =
-                tokio::task::spawn_blocking(move || reanalysis::analyse_prompt(&brands, &outline, found));
+                tokio::task::spawn_blocking(move || reanalysis::analyse_prompt(&names, &outline, found));
             let analysed = analysed.await.map_err(|e| defect("analysis of answers", e))??;
             let counts = analysed.counts();
             let is_saved = job
@@ -64,6 +68,7 @@ async fn carry_out(job: &JobContext) -> Result<Value, JobError> {
                 sum.without_text += counts.without_text;
                 break;
             }
+            brands = load_brands(job).await?;
         }
     }
     Ok(json!({ "prompts": total, "answers": sum.analysed, "answersWithoutText": sum.without_text }))

@@ -248,7 +248,7 @@ async fn add(
                 .iter()
                 .map(|n| (n.language.clone(), n.country.clone(), n.normalized.clone()))
                 .collect();
-            let there = keywords::find_by_texts(tx, scope, texts).await?;
+            let there = keywords::find_by_texts_for_update(tx, scope, texts).await?;
             let taken: HashSet<usize> = (0..new.len()).filter(|at| there[*at].is_some()).collect();
             let new: Vec<NewKeyword> = new
                 .into_iter()
@@ -263,7 +263,7 @@ async fn add(
                 return Ok(before[USED].clone());
             }
             let added = keywords::insert_new(tx, scope, new, now).await?;
-            let data = json!({ "jobId": leased.id, "added": added, "keywordIds": ids });
+            let data = json!({ "jobId": leased.id, "added": added.len(), "keywordIds": ids });
             events::insert(tx, scope, event, EventType::KeywordGenerated, &data, now).await?;
             Ok(done[USED].clone())
         })

@@ -296,32 +296,33 @@ async fn write(
         brands: Brands::new([], []),
         now,
     };
-    let mut updated = HashSet::new();
-    let mut learnt = Vec::new();
+    let mut answers: BTreeMap<TextKey, Row> = BTreeMap::new();
     for row in rows {
         let text = normalize(&row.keyword);
-        let Some(keyword) = portion.get(&text) else {
-            continue;
-        };
-        if updated.insert(text.clone()) {
-            let after = merge_row(
-                KeywordFacts::from_keyword(keyword),
-                &row,
-                &text,
-                &keyword.language,
-                &origin,
-            );
-            learnt.push((keyword.id, after));
+        if let Some(keyword) = portion.get(&text) {
+            let country = keyword.country.clone().unwrap_or_default();
+            let key = (keyword.language.clone(), country, text);
+            answers.entry(key).or_insert(row);
         }
     }
     job.write_fenced(move |tx, scope| {
         Box::pin(async move {
+            // As they are now: they may have been changed while the provider was asked.
+            let current =
+                keywords::find_by_texts_for_update(tx, scope, answers.keys().cloned().collect()).await?;
+            let (mut updated, mut learnt) = (HashSet::new(), Vec::new());
+            for (((language, _, text), row), keyword) in answers.into_iter().zip(current) {
+                let Some(keyword) = keyword else { continue };
+                let before = KeywordFacts::from_keyword(&keyword);
+                learnt.push((keyword.id, merge_row(before, &row, &text, &language, &origin)));
+                updated.insert(text);
+            }
             keywords::update_facts(tx, scope, learnt, now).await?;
-            usage::settle(tx, scope, reservation, cost, now).await.map(drop)
+            usage::settle(tx, scope, reservation, cost, now).await?;
+            Ok(updated)
         })
     })
-    .await?;
-    Ok(updated)
+    .await
 }
 
 impl Standings {

@@ -27,7 +27,7 @@ use searchwright_publishing::{
 };
 use searchwright_store::{
     access::ProjectScope,
-    integrations, posts,
+    integrations, posts, projects,
     publications::{self, PublicationAttempt, PublicationRecord as Published},
 };
 use secrecy::ExposeSecret as _;
@@ -105,7 +105,8 @@ pub(crate) fn error(trouble: &Trouble, at: searchwright_contract::Instant) -> In
     }
 }
 
-/// Stores the outcome of a request at its connection, and writes an event if the connection can no longer be used.
+/// Stores the outcome of a request at its connection, and writes an event if the connection can no longer be used. Of a connection
+/// that was changed since `record` was read, such as one with new credentials, it says nothing.
 pub(crate) async fn record_outcome(
     engine: &Engine,
     scope: ProjectScope,
@@ -134,11 +135,17 @@ pub(crate) async fn record_outcome(
     }
     let noted = status.zip(trouble.map(|trouble| error(trouble, now)));
     let (id, provider, event) = (record.id, record.provider, engine.clock.id());
+    let version = record.version;
     let lost = status == Some(Readiness::ReauthorizationRequired);
     engine
         .db
         .write(move |tx| {
             Box::pin(async move {
+                projects::lock(tx, scope).await?;
+                let current = integrations::find(tx, scope, id).await?;
+                if current.is_none_or(|current| current.version != version) {
+                    return Ok(());
+                }
                 let is_new = integrations::record_outcome(tx, scope, id, noted, now).await?;
                 if lost && is_new {
                     let kind = EventType::IntegrationDisconnected;

@@ -10,7 +10,7 @@ use searchwright_site::{
     fetch::{Fetch as _, Method, Request},
     published_page::Expected,
 };
-use searchwright_store::{posts, publications};
+use searchwright_store::{posts, projects, publications};
 use serde_json::{Value, json};
 use url::Url;
 
@@ -74,6 +74,7 @@ async fn look(job: &JobContext, post_id: PostId, connection: ConnectionId) -> Re
     );
     job.write_fenced(move |tx, scope| {
         Box::pin(async move {
+            projects::lock(tx, scope).await?;
             // It may have been published anew, or taken back, while we looked.
             let Some(mut current) = publications::find(tx, scope, post_id, connection).await? else {
                 return Ok(());

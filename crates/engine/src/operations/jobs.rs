@@ -6,7 +6,7 @@ use searchwright_contract::{
     ids::JobId,
     jobs::{CancelJob, GetJob, Job, JobStatus, ListJobs},
 };
-use searchwright_store::{Tx, access::RecordKind, audits, jobs};
+use searchwright_store::{Tx, access::RecordKind, audits, jobs, projects};
 
 use super::items::changed_since_read;
 use crate::{
@@ -73,6 +73,8 @@ impl Handle<CancelJob> for Engine {
 /// Stops a job and what it works on.
 pub(super) async fn cancel(call: &Call, tx: &mut Tx, id: JobId) -> Result<Job> {
     let scope = call.scope()?;
+    // Before the job, as all others do: what it works on changes with it.
+    projects::lock(tx, scope).await?;
     let before = stop(call, tx, id).await?;
     if !before.is_active() {
         return Err(Problem::invalid_state(before.as_str(), "canceled", &[]).into());

@@ -6,7 +6,6 @@ use std::{
 };
 
 use searchwright_contract::{
-    Instant,
     argument::file_bytes,
     ids::KeywordId,
     keywords::{ImportKeywords, Imported, ImportedRow, KeywordStatus, RowOutcome},
@@ -152,37 +151,38 @@ async fn write(
     origin: &RowOrigin,
     told: &mut Told,
 ) -> Result<()> {
-    let texts = portion.iter().map(|entry| entry.text.clone()).collect();
-    let found = keywords::find_by_texts(tx, scope, texts).await?;
-    let (mut new, mut learnt) = (Vec::new(), Vec::new());
+    let texts = || portion.iter().map(|entry| entry.text.clone()).collect();
+    let mut found = keywords::find_by_texts_for_update(tx, scope, texts()).await?;
+    let missing = portion.iter().zip(&found).filter(|(_, found)| found.is_none());
+    let new: Vec<NewKeyword> = missing
+        .map(|(entry, _)| new_keyword(engine, entry, origin))
+        .collect();
+    let mut ids: HashMap<TextKey, KeywordId> = HashMap::new();
+    if !told.imported.dry_run {
+        let wanted: Vec<(TextKey, KeywordId)> = new.iter().map(|new| (new.key(), new.id)).collect();
+        let created: BTreeSet<KeywordId> = keywords::insert_new(tx, scope, new, origin.now)
+            .await?
+            .into_iter()
+            .collect();
+        if created.len() < wanted.len() {
+            // Another request made some of them meanwhile.
+            found = keywords::find_by_texts_for_update(tx, scope, texts()).await?;
+            for keyword in &mut found {
+                keyword.take_if(|keyword| created.contains(&keyword.id));
+            }
+        }
+        ids.extend(wanted);
+    }
+    let mut learnt = Vec::new();
     for (entry, existing) in portion.iter().zip(found) {
         let Some(existing) = existing else {
-            let id = engine.clock.id();
-            let (language, country, normalized) = entry.text.clone();
-            new.push(NewKeyword {
-                id,
-                keyword: entry.row.keyword.clone(),
-                facts: merge_row(
-                    KeywordFacts::default(),
-                    &entry.row,
-                    &normalized,
-                    &language,
-                    origin,
-                ),
-                normalized,
-                language,
-                country,
-                status: origin.status,
-                source: origin.source,
-            });
             told.changed_languages.insert(entry.text.0.clone());
-            let id = (!told.imported.dry_run).then_some(id);
-            told.row(entry.row.line, RowOutcome::Created, id);
+            told.row(entry.row.line, RowOutcome::Created, ids.get(&entry.text).copied());
             continue;
         };
         let before = KeywordFacts::from_keyword(&existing);
         let after = merge_row(before.clone(), &entry.row, &entry.text.2, &entry.text.0, origin);
-        if same(&before, &after) {
+        if before.equals_but_for_times(&after) {
             told.row(entry.row.line, RowOutcome::Unchanged, Some(existing.id));
         } else {
             learnt.push((existing.id, after));
@@ -190,25 +190,30 @@ async fn write(
             told.row(entry.row.line, RowOutcome::Updated, Some(existing.id));
         }
     }
-    if told.imported.dry_run {
-        return Ok(());
+    if !told.imported.dry_run {
+        keywords::update_facts(tx, scope, learnt, origin.now).await?;
     }
-    keywords::insert_new(tx, scope, new, origin.now).await?;
-    keywords::update_facts(tx, scope, learnt, origin.now).await?;
     Ok(())
 }
 
-/// Returns whether two states are equal except for the times of their values.
-fn same(a: &KeywordFacts, b: &KeywordFacts) -> bool {
-    let plain = |known: &KeywordFacts| {
-        let mut known = known.clone();
-        known.details.metrics_updated_at = None;
-        for origin in &mut known.details.sources {
-            origin.at = Instant::default();
-        }
-        known
-    };
-    plain(a) == plain(b)
+fn new_keyword(engine: &Engine, entry: &Entry, origin: &RowOrigin) -> NewKeyword {
+    let (language, country, normalized) = entry.text.clone();
+    NewKeyword {
+        id: engine.clock.id(),
+        keyword: entry.row.keyword.clone(),
+        facts: merge_row(
+            KeywordFacts::default(),
+            &entry.row,
+            &normalized,
+            &language,
+            origin,
+        ),
+        normalized,
+        language,
+        country,
+        status: origin.status,
+        source: origin.source,
+    }
 }
 
 /// Outcomes of the rows so far.

@@ -14,6 +14,7 @@ use searchwright_store::{
     access::ProjectScope,
     issues,
     occurrences::{self, Actor, OccurrenceKey, StateChange},
+    projects,
 };
 
 use super::rechecks;
@@ -122,6 +123,8 @@ async fn mark(
     until: Option<Instant>,
 ) -> Result<Marking> {
     let scope = call.scope()?;
+    // Nothing changes between the check of `ifVersion` and the change.
+    projects::lock(tx, scope).await?;
     let named = find_named(tx, scope, pairs).await?;
     let keys: Vec<Option<OccurrenceKey>> = named
         .iter()

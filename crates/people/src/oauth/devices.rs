@@ -6,7 +6,8 @@ use searchwright_store::{
     oauth_clients::{self, OauthClient},
     oauth_devices::{self, Device},
     oauth_grants::{self, Grant},
-    sessions::Session,
+    sessions::{self, Session},
+    users,
 };
 use serde_json::{Value, json};
 
@@ -148,6 +149,7 @@ impl People {
         caller: &Caller,
     ) -> Result<bool> {
         let (now, id, user) = (self.clock.now(), self.clock.id(), session.user);
+        let session = session.id;
         let entry = AccountEntry {
             action: if is_allowed {
                 "grant.created"
@@ -165,6 +167,11 @@ impl People {
                 let is_denied = oauth_devices::deny(tx, &device.user_code, now).await?;
                 account_activity::insert(tx, entry).await?;
                 return Ok::<_, searchwright_store::Error>(is_denied);
+            }
+            // A change of the password ends the session and what it allowed, or comes before.
+            users::find_for_update(tx, user).await?;
+            if !sessions::exists(tx, session).await? {
+                return Ok(false);
             }
             let grant = Grant {
                 id,

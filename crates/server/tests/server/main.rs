@@ -108,6 +108,7 @@ mod process;
 mod projects;
 mod publishing;
 mod queries;
+mod races;
 mod rechecks;
 mod rechecks_undecided;
 mod replicas;

@@ -429,8 +429,6 @@ async fn what_is_no_request_is_refused() {
     }
 }
 
-/// Every tool with its annotations and what it takes. A change here is a change that agents see: review it
-/// with `cargo insta review`, or take it with `INSTA_UPDATE=always`.
 /// Clients check schemas before they use a list of tools, and refuse the whole list for one.
 #[tokio::test]
 async fn schemas_are_what_clients_accept() {
@@ -604,6 +602,8 @@ fn takes_what_gemini_takes(schema: &Value) {
     }
 }
 
+/// Every tool with its annotations and what it takes. A change here is a change that agents see: review it
+/// with `cargo insta review`, or take it with `INSTA_UPDATE=always`.
 #[tokio::test]
 async fn the_tools() {
     let bench = Bench::start().await;

@@ -38,7 +38,13 @@ pub async fn update_from_posts(
     keyword: KeywordId,
     now: Instant,
 ) -> Result<()> {
-    let known = sql("SELECT status, post_ids FROM keywords WHERE project_id = $1 AND id = $2")
+    let text = if tx.is_postgres() {
+        // What a person sets meanwhile waits, and is not written over with what was read before.
+        "SELECT status, post_ids FROM keywords WHERE project_id = $1 AND id = $2 FOR NO KEY UPDATE"
+    } else {
+        "SELECT status, post_ids FROM keywords WHERE project_id = $1 AND id = $2"
+    };
+    let known = sql(text)
         .bind(scope.project())
         .bind(keyword)
         .fetch_optional(tx, |c| Ok((c.parse::<KeywordStatus>()?, read_post_ids(c)?)))

@@ -33,9 +33,9 @@ pub(super) async fn troubled(
     let now = job.engine.clock.now();
     if let Trouble::Refused { why: Why::Schema, .. } = trouble {
         // The missing fields are determined when somebody asks for the fields.
-        let (id, missing) = (connection.id, ["fieldMap".to_owned()]);
+        let (record, missing) = (connection.clone(), ["fieldMap".to_owned()]);
         job.write_fenced(move |tx, scope| {
-            Box::pin(async move { integrations::update_missing(tx, scope, id, &missing, now).await })
+            Box::pin(async move { integrations::update_missing(tx, scope, &record, &missing, now).await })
         })
         .await?;
     }

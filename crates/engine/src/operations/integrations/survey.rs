@@ -128,9 +128,9 @@ async fn keep_missing(
     if missing == record.missing {
         return Ok(());
     }
-    let (id, now) = (record.id, engine.clock.now());
+    let (record, now) = (record.clone(), engine.clock.now());
     let write = engine.db.write(move |tx| {
-        Box::pin(async move { integrations::update_missing(tx, scope, id, &missing, now).await })
+        Box::pin(async move { integrations::update_missing(tx, scope, &record, &missing, now).await })
     });
     Ok(write.await?)
 }
