@@ -198,11 +198,12 @@ pub fn is_counted(check: &Check, was_silent: bool) -> bool {
     !check.counts_if_repeated || was_silent
 }
 
-/// Whether a URL of the site counts as a page of its own: one that is missing and that other pages link to does not, because
-/// its fault is theirs and counts there.
+/// Whether a URL of the site counts as a page of its own. One that is missing does not: its fault is that of the pages that link to
+/// it and counts there, and one without links was taken away and is no page any more. The start page is one in any case.
 pub fn counts_apart(index: &SiteGraph, id: UrlId) -> bool {
     let is_missing = index.status(id).is_some_and(crate::checks::is_missing);
-    !(is_missing && index.inlinks(id).any(|(from, _)| from != id))
+    let is_linked = index.inlinks(id).any(|(from, _)| from != id);
+    !is_missing || (index.depth(id) == Some(0) && !is_linked)
 }
 
 /// Whether a URL of the site is a scored page: HTML, or an error in place of a page, including no response in this

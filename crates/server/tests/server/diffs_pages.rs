@@ -7,7 +7,10 @@ use crate::{
     post_generation::until_ended,
 };
 
-on_both!(what_changed_about_pages_is_told,);
+on_both!(
+    what_changed_about_pages_is_told,
+    pages_that_are_taken_away_leave_the_score_at_once,
+);
 
 /// The last parts of the addresses that are named, and that all are.
 fn named(pages: &Value, what: &str) -> Vec<String> {
@@ -19,6 +22,26 @@ fn named(pages: &Value, what: &str) -> Vec<String> {
         .collect();
     named.sort_unstable();
     named
+}
+
+async fn pages_that_are_taken_away_leave_the_score_at_once(database: &str) {
+    let (bench, site) = bench(database).await;
+    site.put("/", 200, &page("", &["/a", "/b"]));
+    for path in ["/a", "/b"] {
+        site.put(path, 200, &page("", &["/"]));
+    }
+    site.put("/c", 404, "gone");
+    assert_eq!(audit(&bench).await["pagesScored"], 3);
+    site.put("/", 200, &page("", &["/a"]));
+    site.put("/b", 404, "gone");
+    // what was asked for once more, and what is not asked for any more, are one site
+    let (gone, forgotten) = (audit(&bench).await, audit(&bench).await);
+    for audit in [&gone, &forgotten] {
+        assert_eq!(
+            (&audit["pagesScored"], &audit["healthScore"]),
+            (&json!(2), &gone["healthScore"])
+        );
+    }
 }
 
 async fn what_changed_about_pages_is_told(database: &str) {
