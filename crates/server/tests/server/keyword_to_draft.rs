@@ -7,7 +7,34 @@ use crate::{
     post_generation::{create, generate, get, until_ended},
 };
 
-on_both!(a_proposed_keyword_becomes_a_draft,);
+on_both!(
+    a_proposed_keyword_becomes_a_draft,
+    keywords_about_competitors_name_the_brand,
+);
+
+async fn keywords_about_competitors_name_the_brand(database: &str) {
+    let bench = Bench::on(database, &["worker.jobs=1"]).await;
+    let named = bench.patch("P/brand", json!({ "name": "Fir Works" })).await;
+    assert_eq!(named.status, 200, "{named:?}");
+    let rival = json!({ "items": [{ "name": "Oakworks", "domain": "oakworks.example" }] });
+    assert_eq!(bench.post("P/brand/competitors", rival).await.status, 201);
+    let started = bench
+        .post("P/keywords/generate", json!({ "count": 50 }))
+        .await
+        .json();
+    until_ended(&bench, started["job"]["id"].as_str().unwrap()).await;
+    let listed = bench.get("P/keywords?limit=100").await.json();
+    let keywords = listed["data"].as_array().unwrap().iter();
+    let compared: Vec<&str> = keywords
+        .filter_map(|keyword| keyword["keyword"].as_str())
+        .filter(|keyword| keyword.contains(" vs "))
+        .collect();
+    assert!(!compared.is_empty(), "{listed:#}");
+    // not the name of the project, which is a label
+    for keyword in compared {
+        assert!(keyword.contains("fir works"), "{keyword}");
+    }
+}
 
 async fn a_proposed_keyword_becomes_a_draft(database: &str) {
     let bench = Bench::on(database, &["worker.jobs=1"]).await;

@@ -165,11 +165,12 @@ pub(super) async fn gather(
     let profile = brand::find_profile(&mut tx, scope)
         .await?
         .map(|stored| stored.profile);
-    gathered.names.push(wanted.project.clone());
     if let Some(profile) = profile {
         gathered.names.push(profile.name);
         gathered.names.extend(profile.aliases);
     }
+    // After the names of the brand, because the first is put into texts: that of a project may be a label.
+    gathered.names.push(wanted.project.clone());
     gathered.names.retain(|name| !name.trim().is_empty());
     gathered.competitors = items(&mut tx, scope, Resource::Competitors).await?;
     if wants(KeywordSource::BrandData) {
