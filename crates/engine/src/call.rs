@@ -350,7 +350,7 @@ pub fn forbidden() -> Problem {
         Code::ProjectForbidden,
         "this project is not accessible with this credential",
     )
-    .hint("call GET /v1/me to see the accessible projects; do not guess ids")
+    .hint("me.get lists the accessible projects; do not guess ids")
 }
 
 /// Rows of a page.

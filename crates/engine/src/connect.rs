@@ -277,7 +277,7 @@ impl Engine {
                     projects::lock(tx, scope).await?;
                     if !permit(tx, now).await? {
                         return Err(Problem::new(Code::InvalidState, "the page was already used")
-                            .hint("ask for a new one with connect-url")
+                            .hint("ask for a new one with integrations.connect")
                             .into());
                     }
                     let id = integrations::connect(tx, scope, &keyring, new, now).await?;
@@ -337,7 +337,7 @@ pub(crate) fn refused(trouble: &Trouble) -> crate::Failure {
     match trouble {
         Trouble::Refused { why, said } => {
             if *why == Why::Credential {
-                problem = problem.hint("connect the provider again with connect-url");
+                problem = problem.hint("connect the provider again with integrations.connect");
             }
             if let Some(said) = said {
                 problem = problem.with("providerMessage", said.as_str());

@@ -172,7 +172,7 @@ impl Handle<GetCurrentAudit> for Engine {
         let newest = audits::list(tx, call.scope()?, None, None, 1).await?.pop();
         let none = || {
             Problem::new(Code::NotFound, "this project has not been audited yet")
-                .hint("start an audit with POST …/audits")
+                .hint("start an audit with audits.start")
                 .with("resource", "audit")
         };
         answer(call, tx, newest.ok_or_else(none)?).await

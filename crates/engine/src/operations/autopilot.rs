@@ -74,7 +74,7 @@ impl EnableCondition {
     const fn hint(self) -> &'static str {
         match self {
             Self::Integration => {
-                "make a URL with connect-url, hand it to a person, and map the fields of the provider"
+                "make a URL with integrations.connect, hand it to a person, and map the fields of the provider"
             }
             Self::OneIntegration => "disconnect the others",
             Self::Keyword => "add a keyword, or set the status of one to approved",

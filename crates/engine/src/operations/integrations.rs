@@ -111,7 +111,7 @@ fn not_connected(provider: Provider) -> Problem {
         Code::ProviderNotConfigured,
         format!("{provider} is not connected"),
     )
-    .hint("make a URL with connect-url and hand it to a person")
+    .hint("make a URL with integrations.connect and hand it to a person")
     .with("provider", provider.as_str())
 }
 

@@ -51,7 +51,7 @@ impl Handle<GetProject> for Engine {
                 Code::ProjectNotSelected,
                 "an OAuth token belongs to no single project",
             )
-            .hint("list the projects with GET /v1/projects, choose one and name it in the path")
+            .hint("list the projects with projects.list, choose one and name it")
             .into()),
         }
     }

@@ -56,8 +56,9 @@ async fn choose(
             && id.is_none_or(|id| id == connection.id.to_string())
     };
     let refusal = |detail: String| {
-        Problem::new(Code::ProviderNotConfigured, detail)
-            .hint("see GET integrations: connect a provider with connect-url and save its mapping")
+        Problem::new(Code::ProviderNotConfigured, detail).hint(
+            "look at integrations.list: connect a provider with integrations.connect and save its mapping",
+        )
     };
     if named.is_some() || id.is_some() {
         let Some(connection) = all.iter().find(is_meant) else {

@@ -61,9 +61,11 @@ impl Handle<StartRecheck> for Engine {
             .await?
             .filter(|_| !pairs.is_empty())
         else {
-            return Err(Problem::new(Code::InvalidState, "no occurrence is marked as done")
-                .hint("fix the site, mark what was fixed with POST …/occurrences/done, then start one recheck")
-                .into());
+            return Err(
+                Problem::new(Code::InvalidState, "no occurrence is marked as done")
+                    .hint("fix the site, mark what was fixed with occurrences.done, then start one recheck")
+                    .into(),
+            );
         };
         let mut pages: Vec<PageId> = Vec::new();
         pairs.retain(|(_, page)| {

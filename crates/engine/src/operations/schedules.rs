@@ -155,7 +155,7 @@ fn belongs_to_autopilot() -> Problem {
         Code::InvalidState,
         "the schedule of posts is part of the autopilot",
     )
-    .hint("change it with PATCH autopilot")
+    .hint("change it with autopilot.update")
 }
 
 async fn to_answer(

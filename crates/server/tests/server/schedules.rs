@@ -338,7 +338,7 @@ async fn posts_belong_to_the_autopilot(database: &str) {
     let refused = patch(&bench, "posts", json!({ "enabled": true })).await;
     let refused = refused.refuses(409, "invalid_state");
     assert!(
-        refused["hint"].as_str().unwrap().contains("PATCH autopilot"),
+        refused["hint"].as_str().unwrap().contains("autopilot.update"),
         "{refused}"
     );
 }
