@@ -266,11 +266,12 @@ impl Problem {
 
     /// Creates a `404 not_found` for a kind of record.
     pub fn not_found(resource: &str) -> Self {
-        Self::new(
-            Code::NotFound,
-            format!("there is no such {resource} in this project"),
-        )
-        .with("resource", resource)
+        // Not everything is a record of a project.
+        let place = match resource {
+            "project" | "workspace" | "person" | "application" | "live key" => "",
+            _ => " in this project",
+        };
+        Self::new(Code::NotFound, format!("there is no such {resource}{place}")).with("resource", resource)
     }
 
     /// Creates a `409 invalid_state` with the states that are allowed.

@@ -6,8 +6,10 @@ use searchwright_contract::{
     people::{Autonomy, AutonomyAction, Role},
 };
 use searchwright_store::{
-    Error, Tx, account_activity,
-    admin::get_scope,
+    Error, Tx,
+    access::ListedKey,
+    account_activity,
+    admin::{self, OperatorList, OperatorProject, OperatorUser, OperatorWorkspace, get_scope},
     agent_autonomy::{self, NewAutonomy},
     users::{self, User},
     workspaces,
@@ -76,6 +78,28 @@ impl People {
         Ok(created)
     }
 
+    /// Lists at most `limit` projects of all workspaces, oldest first.
+    pub async fn list_all_projects(&self, limit: u32) -> Result<OperatorList<OperatorProject>> {
+        Ok(admin::list_projects(&mut self.db.read().await?, limit).await?)
+    }
+
+    /// Lists at most `limit` keys of a project, newest first.
+    pub async fn list_keys_of_project(&self, project: Uuid, limit: u32) -> Result<OperatorList<ListedKey>> {
+        let mut tx = self.db.read().await?;
+        let scope = get_scope(&mut tx, project).await.map_err(no_project)?;
+        Ok(admin::list_keys(&mut tx, scope, limit).await?)
+    }
+
+    /// Lists at most `limit` workspaces, oldest first.
+    pub async fn list_all_workspaces(&self, limit: u32) -> Result<OperatorList<OperatorWorkspace>> {
+        Ok(admin::list_workspaces(&mut self.db.read().await?, limit).await?)
+    }
+
+    /// Lists at most `limit` people with their memberships, oldest first.
+    pub async fn list_all_users(&self, limit: u32) -> Result<OperatorList<OperatorUser>> {
+        Ok(admin::list_users(&mut self.db.read().await?, limit).await?)
+    }
+
     /// Creates a person and their membership.
     pub async fn create_user(&self, new: NewUser) -> Result<CreatedUser> {
         let (name, email) = (check_name(&new.name, 100)?, check_email(&new.email)?);
@@ -101,7 +125,6 @@ impl People {
                 Some(id) => id,
                 None => workspaces::find_or_create_first(tx, first, now).await?,
             };
-            workspaces::lock(tx, workspace_id).await?;
             users::create(tx, &user, now).await.map_err(|e| match e {
                 Error::Duplicate(_) => Failure::from(Problem::new(
                     Code::AlreadyExists,
@@ -109,6 +132,7 @@ impl People {
                 )),
                 other => other.into(),
             })?;
+            workspaces::lock(tx, workspace_id).await?;
             let role = match role {
                 Some(role) => role,
                 None if workspaces::count_owners(tx, workspace_id).await? == 0 => Role::Owner,
@@ -192,10 +216,7 @@ impl People {
         self.db
             .write(move |tx| {
                 Box::pin(async move {
-                    let scope = get_scope(tx, project).await.map_err(|e| match e {
-                        Error::Missing => Failure::from(Problem::not_found("project")),
-                        other => other.into(),
-                    })?;
+                    let scope = get_scope(tx, project).await.map_err(no_project)?;
                     if is_on {
                         let new = NewAutonomy {
                             action,
@@ -237,6 +258,13 @@ impl People {
             detail: detail.or(Some("operator")),
         };
         self.account_activity(entry, now)
+    }
+}
+
+fn no_project(error: Error) -> Failure {
+    match error {
+        Error::Missing => Problem::not_found("project").into(),
+        other => other.into(),
     }
 }
 

@@ -3,6 +3,7 @@
 mod checks;
 mod integrations;
 mod limits;
+mod lists;
 mod oauth_apps;
 mod oauth_clients;
 pub(crate) mod people;
@@ -13,8 +14,13 @@ use std::io::Write as _;
 
 use clap::{Args, Subcommand};
 use searchwright_cli::{CliError, Exit};
-use searchwright_contract::Problem;
-use searchwright_server::{admin::Grant, config::Flags, open};
+use searchwright_contract::{Problem, ids::CredentialId};
+use searchwright_server::{
+    Settings,
+    admin::{CreatedKey, Grant},
+    config::Flags,
+    open,
+};
 
 use self::{
     checks::ChecksCommand,
@@ -122,6 +128,11 @@ pub enum ProjectCommand {
         #[command(flatten)]
         flags: Flags,
     },
+    /// List the projects of all workspaces with their ids, oldest first, at most 10,000.
+    List {
+        #[command(flatten)]
+        flags: Flags,
+    },
 }
 
 /// Keys.
@@ -143,6 +154,14 @@ pub enum KeyCommand {
         read_only: bool,
         #[command(flatten)]
         lifetime: Lifetime,
+        #[command(flatten)]
+        flags: Flags,
+    },
+    /// List the keys of a project with their ids, newest first, also those that have ended.
+    List {
+        /// Project id.
+        #[arg(long)]
+        project: String,
         #[command(flatten)]
         flags: Flags,
     },
@@ -216,17 +235,22 @@ pub async fn run(command: AdminCommand, json: bool) -> Result<Exit, CliError> {
         AdminCommand::Quota { command } => limits::quota(command, json).await,
         AdminCommand::Budget { command } => limits::budget(command, json).await,
         AdminCommand::Checks { command } => checks::run(command, json).await,
-        AdminCommand::Project {
-            command:
-                ProjectCommand::Create {
-                    name,
-                    domain,
-                    workspace,
-                    flags,
-                },
+        AdminCommand::Project { command } => run_project(command, json).await,
+        AdminCommand::Key { command } => run_key(command, json).await,
+    }
+}
+
+async fn run_project(command: ProjectCommand, json: bool) -> Result<Exit, CliError> {
+    match command {
+        ProjectCommand::List { flags } => lists::list_projects(&flags, json).await,
+        ProjectCommand::Create {
+            name,
+            domain,
+            workspace,
+            flags,
         } => {
             let workspace = workspace.as_deref().map(people::workspace).transpose()?;
-            let installation = open(&flags).await?;
+            let installation = open_or_create(&flags).await?;
             let created = installation
                 .engine
                 .create_project_in(workspace, &name, &domain)
@@ -239,16 +263,19 @@ pub async fn run(command: AdminCommand, json: bool) -> Result<Exit, CliError> {
                 &format!("project {} for {}", created.id, created.domain),
             )
         }
-        AdminCommand::Key {
-            command:
-                KeyCommand::Create {
-                    project,
-                    name,
-                    scopes,
-                    read_only,
-                    lifetime,
-                    flags,
-                },
+    }
+}
+
+async fn run_key(command: KeyCommand, json: bool) -> Result<Exit, CliError> {
+    match command {
+        KeyCommand::List { project, flags } => lists::list_keys(&project, &flags, json).await,
+        KeyCommand::Create {
+            project,
+            name,
+            scopes,
+            read_only,
+            lifetime,
+            flags,
         } => {
             let installation = open(&flags).await?;
             let grant = Grant {
@@ -262,20 +289,11 @@ pub async fn run(command: AdminCommand, json: bool) -> Result<Exit, CliError> {
                 .await
                 .map_err(refused)?;
             installation.engine.db.close().await;
-            show(
-                json,
-                &serde_json::json!(created),
-                &format!(
-                    "{}\n\nkept nowhere: copy it now (key id {})",
-                    created.key, created.id
-                ),
-            )
+            show_key(json, &created)
         }
-        AdminCommand::Key {
-            command: KeyCommand::Revoke { id, flags },
-        } => {
+        KeyCommand::Revoke { id, flags } => {
             let installation = open(&flags).await?;
-            let id = id.parse().map_err(|_| refused(Problem::not_found("key")))?;
+            let id = key(&id)?;
             let now = installation.engine.revoke_key(id).await.map_err(refused)?;
             installation.engine.db.close().await;
             let text = if now {
@@ -289,37 +307,40 @@ pub async fn run(command: AdminCommand, json: bool) -> Result<Exit, CliError> {
                 text,
             )
         }
-        AdminCommand::Key {
-            command:
-                KeyCommand::Rotate {
-                    id,
-                    overlap,
-                    lifetime,
-                    flags,
-                },
+        KeyCommand::Rotate {
+            id,
+            overlap,
+            lifetime,
+            flags,
         } => {
             let overlap = overlap
                 .0
                 .filter(|o| *o <= 7 * DAY_MILLIS)
                 .ok_or_else(|| CliError::new(Exit::Usage, "--overlap: 0 to 7 days"))?;
             let installation = open(&flags).await?;
-            let id = id.parse().map_err(|_| refused(Problem::not_found("key")))?;
             let created = installation
                 .engine
-                .rotate_key(id, overlap, lifetime.expires.0)
+                .rotate_key(key(&id)?, overlap, lifetime.expires.0)
                 .await
                 .map_err(refused)?;
             installation.engine.db.close().await;
-            show(
-                json,
-                &serde_json::json!(created),
-                &format!(
-                    "{}\n\nkept nowhere: copy it now (key id {})",
-                    created.key, created.id
-                ),
-            )
+            show_key(json, &created)
         }
     }
+}
+
+/// Shows a key, the only time.
+fn show_key(json: bool, created: &CreatedKey) -> Result<Exit, CliError> {
+    let text = format!(
+        "{}\n\nkept nowhere: copy it now (key id {})",
+        created.key, created.id
+    );
+    show(json, &serde_json::json!(created), &text)
+}
+
+/// Parses a key's id; `not_found` if it is not a UUID.
+fn key(id: &str) -> Result<CredentialId, CliError> {
+    id.parse().map_err(|_| refused(Problem::not_found("live key")))
 }
 
 /// Parses a project's id; `not_found` if it is not a UUID.
@@ -333,14 +354,86 @@ fn pair(text: &str) -> Result<(String, String), String> {
     Ok((name.to_owned(), value.to_owned()))
 }
 
+/// Opens the installation; refuses where there is none, as in a wrong folder a command would make one that nobody wants.
 pub(crate) async fn open(flags: &Flags) -> Result<open::Installation, CliError> {
-    open::open(&settings(flags)?)
+    let settings = settings(flags)?;
+    require_database(&settings)?;
+    open_with(&settings).await
+}
+
+/// Opens the installation, which is made if there is none, and says so.
+pub(crate) async fn open_or_create(flags: &Flags) -> Result<open::Installation, CliError> {
+    let settings = settings(flags)?;
+    let is_new = !has_database(&settings);
+    let installation = open_with(&settings).await?;
+    if is_new {
+        eprintln!("made a new installation in {}", folder(&settings));
+    }
+    Ok(installation)
+}
+
+async fn open_with(settings: &Settings) -> Result<open::Installation, CliError> {
+    open::open(settings)
         .await
         .map_err(|e| CliError::new(Exit::Failed, e.to_string()))
 }
 
+/// Refuses a data folder without a database.
+pub(crate) fn require_database(settings: &Settings) -> Result<(), CliError> {
+    if has_database(settings) {
+        return Ok(());
+    }
+    let text = format!("there is no database in {}", folder(settings));
+    Err(CliError::new(Exit::Usage, text).hint(
+        "name the data folder with --data-dir; `searchwright serve` or `searchwright admin project create` make a new one",
+    ))
+}
+
+/// Returns whether there is a database. A restore that was cut short has moved it, and the next command that opens it completes that.
+fn has_database(settings: &Settings) -> bool {
+    !settings.database_url.is_empty()
+        || settings.sqlite_path().exists()
+        || searchwright_backups::is_restoring(&settings.data_dir)
+}
+
+/// Returns the data folder with its whole path: who is in the wrong folder sees it.
+fn folder(settings: &Settings) -> String {
+    let path = std::path::absolute(&settings.data_dir).unwrap_or_else(|_| settings.data_dir.clone());
+    path.display().to_string()
+}
+
+/// Returns the advice for a record that is not there: the command that lists such records.
+fn list_of(resource: &str) -> Option<&'static str> {
+    Some(match resource {
+        "project" => "`searchwright admin project list` shows the ids",
+        "workspace" => "`searchwright admin workspace list` shows the ids",
+        "person" => "`searchwright admin user list` shows ids, email addresses and memberships",
+        "key" | "live key" => "`searchwright admin key list --project PROJECT` shows the ids",
+        "application" => "`searchwright admin oauth-app list` shows them",
+        _ => return None,
+    })
+}
+
+/// As [`refused`], for commands whose `not_found` does not say of which kind the record is.
+fn refused_for<P: Into<Problem>>(resource: &'static str) -> impl Fn(P) -> CliError {
+    move |problem| {
+        let problem = problem.into();
+        let is_named = problem.status != 404 || problem.extra.contains_key("resource");
+        refused(if is_named {
+            problem
+        } else {
+            problem.with("resource", resource)
+        })
+    }
+}
+
+/// Converts a problem to the failure of a command, with the way out.
 pub(crate) fn refused(problem: impl Into<Problem>) -> CliError {
-    let problem = problem.into();
+    let mut problem = problem.into();
+    if problem.status == 404 && problem.hint.is_none() {
+        let resource = problem.extra.get("resource").and_then(serde_json::Value::as_str);
+        problem.hint = resource.and_then(list_of).map(str::to_owned);
+    }
     let exit = match problem.status {
         404 | 409 => Exit::Refused,
         422 => Exit::Usage,

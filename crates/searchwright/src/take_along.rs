@@ -11,9 +11,9 @@ use clap::Args;
 use flate2::{Compression, bufread::MultiGzDecoder, write::GzEncoder};
 use searchwright_backups::TransferError;
 use searchwright_cli::{CliError, Exit};
-use searchwright_contract::{Clock, Problem};
+use searchwright_contract::{Clock, Problem, ids::WorkspaceId};
 use searchwright_server::{config::Flags, open};
-use searchwright_store::{Db, Settings};
+use searchwright_store::{Db, Settings, admin::has_workspace};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -65,7 +65,7 @@ pub struct MoveInstallation {
 
 fn failed(error: TransferError) -> CliError {
     let (exit, hint) = match error {
-        TransferError::NoProject(_) => (Exit::Refused, "`searchwright projects list` shows the ids"),
+        TransferError::NoProject(_) => (Exit::Refused, "`searchwright admin project list` shows the ids"),
         TransferError::UnderWay(_) => (
             Exit::Refused,
             "wait until it has ended, or cancel it, then repeat the command",
@@ -176,8 +176,15 @@ pub async fn import(command: ImportProject, json: bool) -> Result<Exit, CliError
         .fill_buf()
         .map_err(file_failed(&path))?
         .starts_with(&[0x1f, 0x8b]);
-    let installation = admin::open(&command.flags).await?;
+    let installation = match workspace {
+        // A workspace can only be in a database that is there.
+        Some(_) => admin::open(&command.flags).await?,
+        None => admin::open_or_create(&command.flags).await?,
+    };
     let (db, clock) = (&installation.engine.db, Clock::system());
+    if let Some(named) = workspace {
+        require_workspace(db, named).await?;
+    }
     let done = if is_compressed {
         let mut lines = BufReader::with_capacity(1 << 18, MultiGzDecoder::new(file));
         searchwright_backups::import(db, &clock, workspace, &mut lines).await
@@ -204,6 +211,16 @@ pub async fn import(command: ImportProject, json: bool) -> Result<Exit, CliError
     show(json, &json!(done), &text)
 }
 
+/// Refuses a workspace that is not there, before anything of the file is written.
+async fn require_workspace(db: &Db, named: WorkspaceId) -> Result<(), CliError> {
+    let failed = |error: searchwright_store::Error| CliError::new(Exit::Failed, error.to_string());
+    let mut tx = db.read().await.map_err(failed)?;
+    match has_workspace(&mut tx, named).await.map_err(failed)? {
+        true => Ok(()),
+        false => Err(people::missing_workspace(named)),
+    }
+}
+
 /// Removes what an import wrote that was cut short.
 async fn discard(project: &str, flags: &Flags, json: bool) -> Result<Exit, CliError> {
     let project: Uuid = project
@@ -220,8 +237,33 @@ async fn discard(project: &str, flags: &Flags, json: bool) -> Result<Exit, CliEr
     )
 }
 
+/// Refuses a target that is no address of a PostgreSQL database. As that of the server, it is a URL or has the form of `key=value`.
+fn check_target(to: &str) -> Result<(), CliError> {
+    let is_url = to.starts_with("postgres://") || to.starts_with("postgresql://");
+    let is_pairs = !to.contains("://") && to.contains('=');
+    if is_url || is_pairs {
+        return Ok(());
+    }
+    // Not what was typed: it may hold a password.
+    Err(wrong_target("has to begin with postgres://"))
+}
+
+/// Returns what is wrong with the URL of the target, if that is why it could not be opened. The store calls it DATABASE_URL.
+fn target_fault(error: &searchwright_store::Error) -> Option<&str> {
+    match error {
+        searchwright_store::Error::Schema(why) => why.strip_prefix("DATABASE_URL "),
+        _ => None,
+    }
+}
+
+fn wrong_target(why: &str) -> CliError {
+    CliError::new(Exit::Usage, format!("--to: {why}"))
+        .hint("name an empty PostgreSQL database: --to postgres://USER@HOST/DATABASE")
+}
+
 /// Copies everything into PostgreSQL.
 pub async fn move_to_postgres(command: MoveInstallation, json: bool) -> Result<Exit, CliError> {
+    check_target(&command.to)?;
     let settings = settings(&command.flags)?;
     if !settings.database_url.is_empty() {
         let error = CliError::new(Exit::Usage, "the installation has a PostgreSQL database already");
@@ -229,16 +271,16 @@ pub async fn move_to_postgres(command: MoveInstallation, json: bool) -> Result<E
             error.hint("unset DATABASE_URL: the embedded database of --data-dir is copied into that of --to")
         );
     }
-    if !settings.sqlite_path().exists() {
-        let text = format!("there is no database in {}", settings.data_dir.display());
-        return Err(CliError::new(Exit::Usage, text).hint("name the data folder with --data-dir"));
-    }
+    admin::require_database(&settings)?;
     let stop_it = |error: open::OpenError| {
         CliError::new(Exit::Refused, error.to_string())
             .hint("stop the server: what it wrote meanwhile would be missing")
     };
     let _ownership = open::own(&settings).map_err(stop_it)?;
-    let store = |error: searchwright_store::Error| CliError::new(Exit::Failed, format!("--to: {error}"));
+    let store = |error: searchwright_store::Error| match target_fault(&error) {
+        Some(why) => wrong_target(why),
+        None => CliError::new(Exit::Failed, format!("--to: {error}")),
+    };
     let installation = admin::open(&command.flags).await?;
     let target = Db::open(&Settings::Postgres {
         url: command.to,

@@ -1,15 +1,23 @@
 //! `searchwright try`: from nothing to an audited website in one command.
 
-use std::{io::Write as _, net::SocketAddr};
+use std::{
+    fmt::Write as _,
+    io::Write as _,
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    path::Path,
+};
 
 use searchwright_cli::{CliError, Client, Exit, follow, json_text::write_json};
 use searchwright_contract::audits::{AuditStatus, StartAudit};
-use searchwright_server::{admin::Grant, config::Flags, sample, serve};
+use searchwright_server::{Settings, admin::Grant, config::Flags, sample, serve};
 use tokio_util::sync::CancellationToken;
 use url::{Host, Url};
+use uuid::Uuid;
 
 use crate::{report, settings::settings};
 
+/// Address at which a server listens that was not told another.
+const USUAL_LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8787);
 const KEY_NAME: &str = "try";
 const KEY_LIFETIME_MILLIS: i64 = 30 * 86_400_000;
 
@@ -30,6 +38,7 @@ pub async fn run(
         flags.log = Some("warn".to_owned());
     }
     let stop = CancellationToken::new();
+    let is_sample = target.is_none();
     let target = match target {
         Some(text) => {
             let target = website(text, "searchwright audits run URL --include")?;
@@ -50,6 +59,14 @@ pub async fn run(
     if let Some(private) = private(&target) {
         flags.allow_outbound.push(format!("crawl={private}"));
     }
+    let next = if once {
+        NextSteps::Restart {
+            is_sample,
+            flags: &flags,
+        }
+    } else {
+        NextSteps::Serving
+    };
     let mut settings = settings(&flags)?;
     if flags.listen.is_none() && flags.config.is_none() {
         settings.listen = free(settings.listen);
@@ -60,7 +77,7 @@ pub async fn run(
     let server = serve::start(settings).await.map_err(failed)?;
     // A signal between the audit and the line that names it is not lost.
     let ended = serve::signalled();
-    let outcome = audit(&server, &target, max_pages, json).await;
+    let outcome = audit(&server, &target, max_pages, next, json).await;
     let exit = match outcome {
         Ok(exit) => exit,
         Err(error) => {
@@ -91,7 +108,27 @@ pub async fn run(
     Ok(exit)
 }
 
-async fn audit(server: &serve::Server, target: &Url, max_pages: u32, json: bool) -> Result<Exit, CliError> {
+/// Situation after the report.
+#[derive(Clone, Copy, Debug)]
+enum NextSteps<'a> {
+    /// The server goes on.
+    Serving,
+    /// The server ends with this command, and the sample site with it.
+    Restart {
+        /// Whether the sample was audited.
+        is_sample: bool,
+        /// The flags of this command.
+        flags: &'a Flags,
+    },
+}
+
+async fn audit(
+    server: &serve::Server,
+    target: &Url,
+    max_pages: u32,
+    next: NextSteps<'_>,
+    json: bool,
+) -> Result<Exit, CliError> {
     let app = &server.app;
     let domain = target.origin().ascii_serialization();
     let project = app.engine.project_for(&domain).await.map_err(failed)?;
@@ -105,7 +142,6 @@ async fn audit(server: &serve::Server, target: &Url, max_pages: u32, json: bool)
         .replace_key(project, KEY_NAME, grant)
         .await
         .map_err(failed)?;
-    let base = app.settings.base_url();
     // Over HTTP, as everybody else: what is shown here is what the API answers.
     let client = Client::new(&format!("http://{}", server.addresses.api), &key.key)?;
     eprintln!("Auditing {domain} …");
@@ -141,31 +177,93 @@ async fn audit(server: &serve::Server, target: &Url, max_pages: u32, json: bool)
     }
     let text = report::to_text(&client, audit.project_id, &audit).await?;
     writeln!(out, "{text}")?;
+    if audit.status == AuditStatus::Failed {
+        // There is nothing to go on with.
+        return Ok(exit);
+    }
     writeln!(
         out,
         "Your API key, shown this once (works for 30 days, or until the next `try` of this site):\n\n  {}\n",
         key.key
     )?;
-    writeln!(out, "Go on with curl:\n")?;
-    writeln!(out, "  export SEARCHWRIGHT_KEY={}", key.key)?;
-    if app.settings.listen != SocketAddr::from(([127, 0, 0, 1], 8787)) {
-        writeln!(out, "  export SEARCHWRIGHT_URL={}", app.settings.public_url)?;
+    let steps = match next {
+        NextSteps::Serving => describe_calls(&app.settings, project, &key.key),
+        NextSteps::Restart { is_sample, flags } => {
+            // What was audited here may be crawled again; the sample is gone.
+            let target = if is_sample { None } else { private(target) };
+            let command = serve_command(&app.settings, flags, target.as_deref());
+            describe_restart(&command, &app.settings, flags, &key.key, is_sample)
+        }
+    };
+    write!(out, "{steps}")?;
+    Ok(exit)
+}
+
+/// Describes how to go on with the server that runs.
+fn describe_calls(settings: &Settings, project: Uuid, key: &str) -> String {
+    let base = settings.base_url();
+    let mut text = format!("Go on with curl:\n\n  export SEARCHWRIGHT_KEY={key}\n");
+    if settings.listen != USUAL_LISTEN {
+        let _ = writeln!(text, "  export SEARCHWRIGHT_URL={}", settings.public_url);
     }
     for path in [
         "me",
         &format!("projects/{project}/issues?limit=5"),
         &format!("projects/{project}/audits/current"),
     ] {
-        writeln!(
-            out,
+        let _ = writeln!(
+            text,
             "  curl -H \"Authorization: Bearer $SEARCHWRIGHT_KEY\" '{base}/{path}'"
-        )?;
+        );
     }
-    writeln!(
-        out,
-        "\nor with this program, in another terminal:\n\n  searchwright issues list\n  searchwright audits start --wait"
-    )?;
-    Ok(exit)
+    text += "\nor with this program, in another terminal:\n\n  searchwright issues list\n  searchwright audits start --wait\n";
+    text
+}
+
+/// Describes how to go on after the server has ended.
+fn describe_restart(command: &str, settings: &Settings, flags: &Flags, key: &str, is_sample: bool) -> String {
+    let mut text = format!(
+        "The server ends with this command. Go on by starting it again with the same data folder:\n\n  {command}\n\n\
+         and then, in another terminal:\n\n  export SEARCHWRIGHT_KEY={key}\n"
+    );
+    // Without such a flag it listens where it usually does, not where a port was free now.
+    if (flags.listen.is_some() || flags.config.is_some()) && settings.listen != USUAL_LISTEN {
+        let _ = writeln!(text, "  export SEARCHWRIGHT_URL={}", settings.public_url);
+    }
+    text += "  searchwright issues list\n";
+    if !is_sample {
+        text += "  searchwright audits start --wait\n";
+    }
+    text
+}
+
+/// Returns the command that starts the server again, and lets it crawl a private address.
+fn serve_command(settings: &Settings, flags: &Flags, private: Option<&str>) -> String {
+    let mut command = format!("searchwright serve --data-dir {}", quote(&settings.data_dir));
+    if let Some(config) = &flags.config {
+        command += &format!(" --config {}", quote(config));
+    }
+    if flags.listen.is_some() {
+        command += &format!(" --listen {}", settings.listen);
+    }
+    if flags.mcp_listen.is_some() {
+        command += &format!(" --mcp-listen {}", settings.mcp_listen);
+    }
+    if let Some(private) = private {
+        command += &format!(" --allow-outbound crawl={private}");
+    }
+    command
+}
+
+/// Quotes a path for a shell, if it needs that.
+fn quote(path: &Path) -> String {
+    let path = path.display().to_string();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+,:@%".contains(c);
+    if !path.is_empty() && path.chars().all(is_plain) {
+        path
+    } else {
+        format!("'{}'", path.replace('\'', "'\\''"))
+    }
 }
 
 /// Parses the URL of a website. A URL with a path, a query or a user is refused, not cut: an audit begins at the home

@@ -1,14 +1,15 @@
-//! Operations of the operator on the server itself: projects and keys. Not reachable through the API.
+//! Operations of the operator on the server itself: projects and keys, and lists of everything with its ids. Not reachable through the API.
 
 use searchwright_contract::{
     Instant,
-    ids::{CredentialId, WorkspaceId},
+    ids::{CredentialId, ProjectId, UserId, WorkspaceId},
+    people::Role,
 };
 use uuid::Uuid;
 
 use crate::{
     Error, Result, Tx,
-    access::ProjectScope,
+    access::{self, ListedKey, ProjectScope},
     sql,
     transfer::imports::{self, UNDER_WAY_ID},
 };
@@ -169,6 +170,160 @@ pub async fn retire_key(tx: &mut Tx, id: CredentialId, until: Instant, now: Inst
     Ok(old)
 }
 
+/// The beginning of a list of the operator.
+#[derive(Clone, Debug)]
+pub struct OperatorList<T> {
+    /// Entries.
+    pub entries: Vec<T>,
+    /// Whether there are more entries than these.
+    pub is_cut: bool,
+}
+
+impl<T> OperatorList<T> {
+    /// Keeps `limit` entries of what was read, which is one more if the list goes on.
+    fn new(mut entries: Vec<T>, limit: u32) -> Self {
+        let limit = limit as usize;
+        let is_cut = entries.len() > limit;
+        entries.truncate(limit);
+        Self { entries, is_cut }
+    }
+}
+
+/// A project in the list of the operator.
+#[derive(Clone, Debug)]
+pub struct OperatorProject {
+    /// Identifier.
+    pub id: ProjectId,
+    /// Name.
+    pub name: String,
+    /// Host, or URL of scheme, host and port.
+    pub domain: String,
+    /// Workspace.
+    pub workspace_id: WorkspaceId,
+}
+
+/// A workspace in the list of the operator.
+#[derive(Clone, Debug)]
+pub struct OperatorWorkspace {
+    /// Identifier.
+    pub id: WorkspaceId,
+    /// Name.
+    pub name: String,
+}
+
+/// A person in the list of the operator.
+#[derive(Clone, Debug)]
+pub struct OperatorUser {
+    /// Identifier.
+    pub id: UserId,
+    /// Email address.
+    pub email: String,
+    /// Name.
+    pub name: String,
+    /// Time from which the person may not sign in.
+    pub disabled_at: Option<Instant>,
+    /// Memberships, of the oldest workspace first.
+    pub memberships: Vec<OperatorMembership>,
+}
+
+/// A membership of a person in the list of the operator.
+#[derive(Clone, Copy, Debug)]
+pub struct OperatorMembership {
+    /// Workspace.
+    pub workspace_id: WorkspaceId,
+    /// Role in it.
+    pub role: Role,
+}
+
+/// Returns at most `limit` projects, oldest first, without those whose import has not ended.
+pub async fn list_projects(tx: &mut Tx, limit: u32) -> Result<OperatorList<OperatorProject>> {
+    let found = sql(
+        "SELECT id, name, domain, workspace_id FROM projects WHERE workspace_id <> $1 ORDER BY id LIMIT $2",
+    )
+    .bind(UNDER_WAY_ID)
+    .bind(limit.saturating_add(1))
+    .fetch_all(tx, |c| {
+        Ok(OperatorProject {
+            id: c.take()?,
+            name: c.take()?,
+            domain: c.take()?,
+            workspace_id: c.take()?,
+        })
+    })
+    .await?;
+    Ok(OperatorList::new(found, limit))
+}
+
+/// Returns at most `limit` workspaces, oldest first, without that of projects whose import has not ended.
+pub async fn list_workspaces(tx: &mut Tx, limit: u32) -> Result<OperatorList<OperatorWorkspace>> {
+    let found = sql("SELECT id, name FROM workspaces WHERE id <> $1 ORDER BY id LIMIT $2")
+        .bind(UNDER_WAY_ID)
+        .bind(limit.saturating_add(1))
+        .fetch_all(tx, |c| {
+            Ok(OperatorWorkspace {
+                id: c.take()?,
+                name: c.take()?,
+            })
+        })
+        .await?;
+    Ok(OperatorList::new(found, limit))
+}
+
+/// Returns whether there is a workspace with this id.
+pub async fn has_workspace(tx: &mut Tx, id: WorkspaceId) -> Result<bool> {
+    sql("SELECT EXISTS (SELECT 1 FROM workspaces WHERE id = $1 AND id <> $2)")
+        .bind(id)
+        .bind(UNDER_WAY_ID)
+        .fetch_one(tx, |c| c.take())
+        .await
+}
+
+/// Returns people with their memberships, oldest first. `limit` bounds the people, and also the memberships of all of them.
+pub async fn list_users(tx: &mut Tx, limit: u32) -> Result<OperatorList<OperatorUser>> {
+    let rows = sql(
+        "SELECT u.id, u.email, u.name, u.disabled_at, m.workspace_id, m.role
+         FROM users u LEFT JOIN memberships m ON m.user_id = u.id ORDER BY u.id, m.workspace_id LIMIT $1",
+    )
+    .bind(limit.saturating_add(1))
+    .fetch_all(tx, |c| {
+        let user = OperatorUser {
+            id: c.take()?,
+            email: c.take()?,
+            name: c.take()?,
+            disabled_at: c.take()?,
+            memberships: Vec::new(),
+        };
+        let (workspace, role): (Option<WorkspaceId>, Option<Role>) = (c.take()?, c.parse_optional()?);
+        let membership = workspace
+            .zip(role)
+            .map(|(workspace_id, role)| OperatorMembership { workspace_id, role });
+        Ok((user, membership))
+    })
+    .await?;
+    let OperatorList {
+        entries: rows,
+        is_cut,
+    } = OperatorList::new(rows, limit);
+    let mut entries: Vec<OperatorUser> = Vec::new();
+    for (user, membership) in rows {
+        // The rows of one person follow each other.
+        match entries.last_mut().filter(|last| last.id == user.id) {
+            Some(last) => last.memberships.extend(membership),
+            None => entries.push(OperatorUser {
+                memberships: membership.into_iter().collect(),
+                ..user
+            }),
+        }
+    }
+    Ok(OperatorList { entries, is_cut })
+}
+
+/// Returns at most `limit` keys of a project, ended ones included, newest first.
+pub async fn list_keys(tx: &mut Tx, scope: ProjectScope, limit: u32) -> Result<OperatorList<ListedKey>> {
+    let found = access::list_keys(tx, scope, limit.saturating_add(1)).await?;
+    Ok(OperatorList::new(found, limit))
+}
+
 /// Returns a value of the installation, such as the canary of the sealing keys.
 pub async fn get_meta(tx: &mut Tx, name: &str) -> Result<Option<Vec<u8>>> {
     sql("SELECT value FROM meta WHERE name = $1")
@@ -185,4 +340,17 @@ pub async fn insert_meta(tx: &mut Tx, name: &str, value: Vec<u8>) -> Result<Vec<
         .execute(tx)
         .await?;
     get_meta(tx, name).await?.ok_or(Error::Missing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::OperatorList;
+
+    #[test]
+    fn list_says_whether_it_is_cut() {
+        for (read, kept, is_cut) in [(vec![1, 2], vec![1, 2], false), (vec![1, 2, 3], vec![1, 2], true)] {
+            let list = OperatorList::new(read, 2);
+            assert_eq!((list.entries, list.is_cut), (kept, is_cut));
+        }
+    }
 }

@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, io::Read as _};
 
 use clap::Subcommand;
 use searchwright_cli::{CliError, Exit};
+use searchwright_contract::integrations::Provider;
 use searchwright_server::{config::Flags, open};
 
 use super::{pair, project, refused, show};
@@ -48,6 +49,7 @@ pub async fn run(command: IntegrationCommand, json: bool) -> Result<Exit, CliErr
         secret_file,
         flags,
     } = command;
+    check_provider(&provider)?;
     let secrets = secret_file
         .as_deref()
         .map(secrets)
@@ -64,15 +66,31 @@ pub async fn run(command: IntegrationCommand, json: bool) -> Result<Exit, CliErr
     let connected = engine.connect(project(&id)?, &provider, entered).await;
     engine.db.close().await;
     let connected = connected.map_err(refused)?;
-    let account = connected.account.clone().unwrap_or_default();
+    let account = connected.account.as_deref().filter(|account| !account.is_empty());
+    let account = account.map_or_else(String::new, |account| format!(" as {account}"));
     show(
         json,
         &serde_json::json!({ "provider": connected.provider, "connectionId": connected.id, "account": connected.account }),
         &format!(
-            "{} is connected as {account}, connection {}",
+            "{} is connected{account}, connection {}",
             connected.provider, connected.id
         ),
     )
+}
+
+/// Refuses a word that is no provider, and names those that can be connected.
+fn check_provider(word: &str) -> Result<(), CliError> {
+    if word.parse::<Provider>().is_ok() {
+        return Ok(());
+    }
+    let known: Vec<&str> = Provider::ALL
+        .iter()
+        // Framer has no API for publishing.
+        .filter(|provider| **provider != Provider::Framer)
+        .map(|provider| provider.as_str())
+        .collect();
+    let text = format!("--provider: {word:?} is not one of {}", known.join(", "));
+    Err(CliError::new(Exit::Usage, text).hint("docs/integrations.md says what each of them asks for"))
 }
 
 fn secrets(file: &str) -> Result<BTreeMap<String, String>, CliError> {

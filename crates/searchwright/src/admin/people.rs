@@ -5,13 +5,14 @@ use std::io::Read as _;
 use clap::Subcommand;
 use searchwright_cli::{CliError, Exit};
 use searchwright_contract::{
+    Code, Problem,
     ids::WorkspaceId,
     people::{AutonomyAction, Role},
 };
 use searchwright_server::{config::Flags, open as server_open, people::operator::NewUser};
 use serde_json::json;
 
-use super::{Span, duration, open, project, refused, show};
+use super::{Span, duration, lists, open, open_or_create, project, refused, refused_for, show};
 
 /// Workspaces.
 #[derive(Clone, Debug, Subcommand)]
@@ -21,6 +22,11 @@ pub enum WorkspaceCommand {
         /// Name.
         #[arg(long)]
         name: String,
+        #[command(flatten)]
+        flags: Flags,
+    },
+    /// List the workspaces with their ids, oldest first, at most 10,000.
+    List {
         #[command(flatten)]
         flags: Flags,
     },
@@ -46,6 +52,11 @@ pub enum UserCommand {
         /// Read the password from stdin, 15 to 128 characters. Without it, the person signs in by a link.
         #[arg(long)]
         password_stdin: bool,
+        #[command(flatten)]
+        flags: Flags,
+    },
+    /// List people with their ids, memberships and roles, oldest first, at most 10,000 memberships.
+    List {
         #[command(flatten)]
         flags: Flags,
     },
@@ -152,8 +163,13 @@ pub enum AutonomyCommand {
 }
 
 pub(crate) fn workspace(id: &str) -> Result<WorkspaceId, CliError> {
-    id.parse()
-        .map_err(|_| CliError::new(Exit::Refused, format!("there is no workspace {id:?}")))
+    id.parse().map_err(|_| missing_workspace(format_args!("{id:?}")))
+}
+
+/// Returns the failure of a command that names a workspace which is not there.
+pub(crate) fn missing_workspace(id: impl std::fmt::Display) -> CliError {
+    let problem = Problem::new(Code::NotFound, format!("there is no workspace {id}"));
+    refused(problem.with("resource", "workspace"))
 }
 
 /// Reads a password from stdin: the first line.
@@ -164,8 +180,11 @@ fn read_password() -> Result<String, CliError> {
 }
 
 pub(super) async fn run_workspace(command: WorkspaceCommand, json: bool) -> Result<Exit, CliError> {
-    let WorkspaceCommand::Create { name, flags } = command;
-    let installation = open(&flags).await?;
+    let (name, flags) = match command {
+        WorkspaceCommand::Create { name, flags } => (name, flags),
+        WorkspaceCommand::List { flags } => return lists::list_workspaces(&flags, json).await,
+    };
+    let installation = open_or_create(&flags).await?;
     let created = installation
         .people
         .create_workspace(&name)
@@ -189,7 +208,7 @@ pub(super) async fn run_user(command: UserCommand, json: bool) -> Result<Exit, C
             let workspace = named.as_deref().map(workspace).transpose()?;
             let password = password_stdin.then(read_password).transpose()?;
             let has_password = password.is_some();
-            let installation = open(&flags).await?;
+            let installation = open_or_create(&flags).await?;
             let new = NewUser {
                 email,
                 name,
@@ -197,7 +216,8 @@ pub(super) async fn run_user(command: UserCommand, json: bool) -> Result<Exit, C
                 role,
                 workspace,
             };
-            let created = installation.people.create_user(new).await.map_err(refused)?;
+            let created = installation.people.create_user(new).await;
+            let created = created.map_err(refused_for("workspace"))?;
             installation.engine.db.close().await;
             let mut text = format!("{} {} is {}", created.id, created.email, created.role);
             if !has_password {
@@ -206,12 +226,13 @@ pub(super) async fn run_user(command: UserCommand, json: bool) -> Result<Exit, C
             }
             show(json, &json!(created), &text)
         }
+        UserCommand::List { flags } => lists::list_users(&flags, json).await,
         UserCommand::Disable { user, flags } => set_disabled(&user, true, &flags, json).await,
         UserCommand::Enable { user, flags } => set_disabled(&user, false, &flags, json).await,
         UserCommand::RemoveSecondFactor { user, flags } => {
             let installation = open(&flags).await?;
             let people = &installation.people;
-            let id = people.find_user(&user).await.map_err(refused)?;
+            let id = people.find_user(&user).await.map_err(refused_for("person"))?;
             people
                 .remove_second_factor_as_operator(id)
                 .await
@@ -223,7 +244,7 @@ pub(super) async fn run_user(command: UserCommand, json: bool) -> Result<Exit, C
         UserCommand::SignInLink { user, flags } => {
             let installation = open(&flags).await?;
             let people = &installation.people;
-            let user = people.find_user(&user).await.map_err(refused)?;
+            let user = people.find_user(&user).await.map_err(refused_for("person"))?;
             let token = people.create_sign_in_link(user).await.map_err(refused)?;
             people.db.close().await;
             let url = format!("{}/login/{token}", public_url(&flags)?);
@@ -242,7 +263,7 @@ fn public_url(flags: &Flags) -> Result<String, CliError> {
 async fn set_disabled(user: &str, is_disabled: bool, flags: &Flags, json: bool) -> Result<Exit, CliError> {
     let installation = open(flags).await?;
     let people = &installation.people;
-    let id = people.find_user(user).await.map_err(refused)?;
+    let id = people.find_user(user).await.map_err(refused_for("person"))?;
     people.set_user_disabled(id, is_disabled).await.map_err(refused)?;
     people.db.close().await;
     let state = if is_disabled { "is disabled" } else { "may sign in" };
@@ -263,7 +284,7 @@ async fn invite(
         .people
         .invite_as_operator(workspace, role, email)
         .await;
-    let token = invited.map_err(refused)?;
+    let token = invited.map_err(refused_for("workspace"))?;
     installation.engine.db.close().await;
     let url = format!("{}/invitations/{token}", public_url(flags)?);
     let value = json!({ "url": url, "workspaceId": workspace, "role": role });
@@ -293,12 +314,13 @@ pub(super) async fn run_member(command: MemberCommand, json: bool) -> Result<Exi
     let workspace = workspace(&named)?;
     let installation = open(&flags).await?;
     let people = &installation.people;
-    let user = people.find_user(&user).await.map_err(refused)?;
+    let user = people.find_user(&user).await.map_err(refused_for("person"))?;
     let changed = match role {
         Some(role) => people.set_member(workspace, user, role).await,
         None => people.remove_member(workspace, user).await,
     };
-    changed.map_err(refused)?;
+    // Who is no member is found in the list of people, a workspace in its own.
+    changed.map_err(refused_for(if role.is_some() { "workspace" } else { "person" }))?;
     people.db.close().await;
     let text = match role {
         Some(role) => format!("{user} is {role}"),

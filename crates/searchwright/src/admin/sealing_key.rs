@@ -7,7 +7,7 @@ use searchwright_server::{
     open::{self, sealing_key::RewrapCounts},
 };
 
-use super::show;
+use super::{require_database, show};
 use crate::settings::settings;
 
 /// Keys that encrypt stored secrets.
@@ -40,7 +40,9 @@ pub async fn run(command: SealingKeyCommand, json: bool) -> Result<Exit, CliErro
     let failed = |e: open::OpenError| CliError::new(Exit::Failed, e.to_string());
     match command {
         SealingKeyCommand::Add { flags } => {
-            let number = open::sealing_key::add(&settings(&flags)?.data_dir).map_err(failed)?;
+            let configured = settings(&flags)?;
+            require_database(&configured)?;
+            let number = open::sealing_key::add(&configured.data_dir).map_err(failed)?;
             let text = format!("key {number} seals once the server was started again");
             show(json, &serde_json::json!({ "key": number }), &text)
         }
@@ -53,8 +55,13 @@ pub async fn run(command: SealingKeyCommand, json: bool) -> Result<Exit, CliErro
                 );
                 return Err(error.hint("run `add`, copy sealing.key to every machine, start the servers again, then run `rewrap`"));
             }
+            require_database(&configured)?;
             // A server that runs knows nothing of the new key and could not open what it sealed.
-            let _ownership = open::own(&configured).map_err(failed)?;
+            let _ownership = open::own(&configured).map_err(|error| match error {
+                open::OpenError::InUse(_) => CliError::new(Exit::Refused, error.to_string())
+                    .hint("stop the server, then repeat the command; or `add` a key beside it, start it again, and `rewrap`"),
+                error => failed(error),
+            })?;
             let number = open::sealing_key::add(&configured.data_dir).map_err(failed)?;
             let done = all(&flags).await?;
             told(json, number, done)

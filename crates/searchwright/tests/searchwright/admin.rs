@@ -157,6 +157,201 @@ fn what_cannot_be_made_says_why() {
     create(&["--project", &project]).refuses(4, &["25 live keys", "hint: revoke"]);
 }
 
+const UNKNOWN: &str = "01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c";
+
+#[test]
+fn lists_show_the_ids_that_other_commands_ask_for() {
+    let user = User::new();
+    let list = |words: &[&str]| user.run(&[&["admin"], words, &["--json"]].concat()).json();
+    let workspace = user.run(&["admin", "workspace", "create", "--name", "Agency", "--json"]);
+    assert!(
+        workspace.err.contains("made a new installation in /"),
+        "{workspace:?}"
+    );
+    let workspace = workspace.json()["id"].as_str().unwrap().to_owned();
+    assert_eq!(list(&["project", "list"]), json!([]));
+    assert_eq!(user.run(&["admin", "user", "list"]).out, "there is no person\n");
+
+    let (first, second) = (user.project("example.com"), user.project("a.example"));
+    assert_eq!(
+        list(&["project", "list"]),
+        json!([
+            { "id": first, "name": "Fern", "domain": "example.com", "workspaceId": workspace },
+            { "id": second, "name": "Fern", "domain": "a.example", "workspaceId": workspace },
+        ])
+    );
+    assert_eq!(
+        user.run(&["admin", "project", "list"]).out,
+        format!(
+            "{first}  example.com  workspace {workspace}  Fern\n{second}  a.example    workspace {workspace}  Fern\n"
+        )
+    );
+    assert_eq!(
+        list(&["workspace", "list"]),
+        json!([{ "id": workspace, "name": "Agency" }])
+    );
+
+    let other = user.run(&["admin", "workspace", "create", "--name", "Other", "--json"]);
+    let other = other.json()["id"].as_str().unwrap().to_owned();
+    let ann = user.run(&[
+        "admin",
+        "user",
+        "create",
+        "--email",
+        "ann@example.com",
+        "--name",
+        "Ann",
+        "--json",
+    ]);
+    let ann = ann.json()["id"].as_str().unwrap().to_owned();
+    let add = [
+        "admin",
+        "member",
+        "add",
+        "--user",
+        "ann@example.com",
+        "--workspace",
+        &other,
+        "--role",
+    ];
+    assert_eq!(user.run(&[&add[..], &["viewer"]].concat()).code, 0);
+    assert_eq!(user.run(&["admin", "user", "disable", &ann]).code, 0);
+    assert_eq!(
+        list(&["user", "list"]),
+        json!([{ "id": ann, "email": "ann@example.com", "name": "Ann", "disabled": true, "memberships": [
+            { "workspaceId": workspace, "role": "owner" }, { "workspaceId": other, "role": "viewer" },
+        ]}])
+    );
+    let plain = user.run(&["admin", "user", "list"]).out;
+    let line = format!("{ann}  ann@example.com  Ann: disabled, owner of workspace {workspace}, viewer of");
+    assert!(plain.starts_with(&line), "{plain}");
+
+    let (ended, _) = user.key(&first, &["--scopes", "keywords:read", "--read-only"]);
+    let (kept, key) = user.key(&first, &["--expires", "never"]);
+    assert_eq!(user.run(&["admin", "key", "revoke", &ended]).code, 0);
+    let keys = list(&["key", "list", "--project", &first]);
+    let (newest, oldest) = (&keys[0], &keys[1]);
+    assert_eq!(
+        newest,
+        &json!({
+            "id": kept, "name": "test", "prefix": key[..12], "scopes": newest["scopes"], "readOnly": false,
+            "createdAt": newest["createdAt"], "expiresAt": null, "revokedAt": null, "lastUsedAt": null,
+        })
+    );
+    assert!(newest["scopes"].as_array().unwrap().len() > 5 && newest["createdAt"].is_string());
+    assert_eq!(
+        (&oldest["id"], &oldest["scopes"], &oldest["readOnly"]),
+        (&json!(ended), &json!(["keywords:read"]), &json!(true))
+    );
+    assert!(
+        oldest["revokedAt"].is_string() && oldest["expiresAt"].is_string(),
+        "{oldest}"
+    );
+    let plain = user.run(&["admin", "key", "list", "--project", &first]).out;
+    for words in [
+        "all scopes, created ",
+        "never expires, not used\n",
+        "keywords:read, read only, created ",
+        ", revoked ",
+    ] {
+        assert!(plain.contains(words), "{words:?} in {plain}");
+    }
+    assert_eq!(list(&["key", "list", "--project", &second]), json!([]));
+}
+
+#[test]
+fn records_that_are_not_there_name_the_command_that_lists_them() {
+    let user = User::new();
+    let project = user.project("example.com");
+    let refuses = |words: &[&str], list: &str| {
+        let refused = user.run(&[&["admin"], words].concat());
+        refused.refuses(
+            4,
+            &["there is no ", &format!("hint: `searchwright admin {list} list")],
+        );
+        assert!(!refused.err.contains("in this project"), "{refused:?}");
+    };
+    for unknown in ["nope", UNKNOWN] {
+        refuses(&["key", "create", "--name", "x", "--project", unknown], "project");
+        refuses(&["key", "list", "--project", unknown], "project");
+        refuses(&["checks", "show", "--project", unknown], "project");
+        refuses(&["key", "revoke", unknown], "key");
+        refuses(&["user", "disable", unknown], "user");
+        let new = ["project", "create", "--name", "x", "--domain", "x.example"];
+        refuses(&[&new[..], &["--workspace", unknown]].concat(), "workspace");
+        refuses(
+            &["member", "invite", "--role", "viewer", "--workspace", unknown],
+            "workspace",
+        );
+        let new = ["user", "create", "--email", "x@x.example", "--name", "x"];
+        refuses(&[&new[..], &["--workspace", unknown]].concat(), "workspace");
+    }
+    let connect = |provider: &str| {
+        let place = ["--setting", "baseUrl=https://example.com/blog"];
+        let connect = [
+            "admin",
+            "integration",
+            "connect",
+            "--project",
+            &project,
+            "--provider",
+            provider,
+        ];
+        user.run(&[&connect[..], &place].concat())
+    };
+    connect("nope").refuses(2, &["--provider", "wordpress, ghost", "files, webhook\n"]);
+    let connected = connect("files");
+    assert!(
+        connected.out.starts_with("files is connected, connection "),
+        "{connected:?}"
+    );
+}
+
+#[test]
+fn commands_in_a_wrong_folder_make_no_installation() {
+    let user = User::new();
+    for command in [
+        &["admin", "project", "list"][..],
+        &["admin", "key", "create", "--project", UNKNOWN, "--name", "x"],
+        &["admin", "user", "disable", "ann@example.com"],
+        &["admin", "oauth-client", "list"],
+        &["admin", "sealing-key", "add"],
+        &["admin", "sealing-key", "rotate"],
+        &["export", UNKNOWN, "--to", "x"],
+        &["import", "--discard", UNKNOWN],
+    ] {
+        user.run(command)
+            .refuses(2, &["there is no database in /", "hint: ", "--data-dir"]);
+        assert!(!user.path("data").exists(), "{command:?}");
+    }
+    let made = user.run(&[
+        "admin",
+        "user",
+        "create",
+        "--email",
+        "ann@example.com",
+        "--name",
+        "Ann",
+    ]);
+    let folder = user.path("data");
+    assert_eq!(made.code, 0, "{made:?}");
+    let said = format!("made a new installation in {}\n", folder.display());
+    assert!(made.err.ends_with(&said), "{made:?}");
+    assert_eq!(user.run(&["admin", "user", "list"]).code, 0);
+}
+
+#[test]
+fn sealing_key_is_not_rotated_beside_a_server() {
+    let user = User::new();
+    user.project("example.com");
+    let server = user.serve(&[]);
+    user.run(&["admin", "sealing-key", "rotate"])
+        .refuses(4, &["in use", "hint: stop the server"]);
+    server.stop();
+    let rotated = user.run(&["admin", "sealing-key", "rotate"]);
+    assert_eq!(rotated.code, 0, "{rotated:?}");
+}
+
 #[test]
 fn limits_are_set_and_lifted() {
     let user = User::new();

@@ -1,6 +1,11 @@
 //! Commands that serve: they begin, say where they are, and end when they are told to.
 
-use crate::program::User;
+use std::{
+    io::{BufRead as _, BufReader},
+    net::TcpListener,
+};
+
+use crate::program::{Outcome, User, terminate};
 
 #[test]
 fn a_server_ends_in_order() {
@@ -69,7 +74,7 @@ fn listening_to_other_machines_without_tls_is_refused_or_warned_of() {
 #[test]
 fn a_port_that_is_taken_is_named() {
     let user = User::new();
-    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     for (listen, mcp, name) in [
         (address.as_str(), "127.0.0.1:0", "--listen"),
@@ -107,9 +112,17 @@ fn trying_it_takes_one_command() {
     ];
     let tried = user.run(&once);
     assert_eq!(tried.code, 0, "{tried:?}");
-    for words in ["Health score", "Top issues", "swk_", "curl -H"] {
+    let serve = format!("searchwright serve --data-dir {} ", user.path("data").display());
+    for words in [
+        "Health score",
+        "Top issues",
+        "swk_",
+        &serve,
+        "searchwright issues list",
+    ] {
         assert!(tried.out.contains(words), "{words:?} in {}", tried.out);
     }
+    assert!(!tried.out.contains("curl"), "the server has ended: {tried:?}");
     assert!(tried.err.contains("audits a sample"), "{tried:?}");
     let report = user.run(&[&once[..], &["--json"]].concat()).json();
     assert_eq!(report["audit"]["status"], "completed", "{report}");
@@ -121,6 +134,42 @@ fn trying_it_takes_one_command() {
     assert!(report["key"].as_str().unwrap().starts_with("swk_"), "{report}");
     user.run(&["try", "ftp://example.com", "--once"])
         .refuses(2, &["ftp://example.com", "https://"]);
+}
+
+#[test]
+fn trying_it_says_how_to_go_on_while_it_serves() {
+    let user = User::new();
+    let addresses = ["--listen", "127.0.0.1:0", "--mcp-listen", "127.0.0.1:0"];
+    let mut child = user
+        .command(&[&["try"][..], &addresses].concat())
+        .spawn()
+        .unwrap();
+    let mut report = BufReader::new(child.stdout.take().unwrap());
+    let mut said = String::new();
+    while !said.contains("/login/") {
+        assert!(report.read_line(&mut said).unwrap() > 0, "it ended: {said}");
+    }
+    terminate(&child);
+    assert_eq!(Outcome::of(child).code, 0);
+    for words in ["curl -H", "searchwright issues list"] {
+        assert!(said.contains(words), "{words:?} in {said}");
+    }
+    assert!(!said.contains("searchwright serve"), "{said}");
+}
+
+#[test]
+fn trying_a_website_that_does_not_answer_says_nothing_to_go_on_with() {
+    let user = User::new();
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap();
+    let target = format!("http://{}", closed.local_addr().unwrap());
+    drop(closed);
+    let once = ["try", &target, "--once", "--listen", "127.0.0.1:0"];
+    let tried = user.run(&[&once[..], &["--mcp-listen", "127.0.0.1:0"]].concat());
+    assert_eq!(tried.code, 1, "{tried:?}");
+    assert!(tried.out.contains("Failed "), "{tried:?}");
+    for words in ["Go on", "curl", "searchwright issues", "swk_"] {
+        assert!(!tried.out.contains(words), "{words:?} in {}", tried.out);
+    }
 }
 
 /// After a commit that failed on its way to the disk nobody knows what is there: the next process does.

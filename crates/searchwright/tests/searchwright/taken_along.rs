@@ -43,7 +43,7 @@ fn a_project_goes_to_another_installation_without_its_secrets() {
     export(&[]).refuses(2, &["--to"]);
     old.run(&["export", "x", "--to", "y"]).refuses(4, &["project"]);
     old.run(&["export", "01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c", "--to", "y"])
-        .refuses(4, &["no project"]);
+        .refuses(4, &["no project", "hint: `searchwright admin project list`"]);
     assert!(!old.path("y").exists());
 
     let mut text = String::new();
@@ -69,6 +69,10 @@ fn a_project_goes_to_another_installation_without_its_secrets() {
     fs::write(&half, &bytes[..bytes.len() - 20]).unwrap();
     new.run(&["import", half.to_str().unwrap()])
         .refuses(2, &["of the file"]);
+    for unknown in ["nope", "01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c"] {
+        new.run(&["import", name, "--workspace", unknown])
+            .refuses(4, &[unknown, "hint: `searchwright admin workspace list`"]);
+    }
     let imported = new.run(&["import", name, "--json"]).json();
     assert_eq!(
         (&imported["id"], &imported["name"]),
@@ -181,6 +185,13 @@ fn killed_import_goes_on_begins_anew_or_is_removed() {
         new.run(&[&["admin"], change, &["--project", &project]].concat())
             .refuses(4, &["project"]);
     }
+    for kind in ["project", "workspace"] {
+        let listed = new.run(&["admin", kind, "list"]).out;
+        assert!(
+            !listed.contains(&project) && !listed.contains("under way"),
+            "{listed}"
+        );
+    }
     // it is left alone by servers
     let server = new.serve(&["--set", "backups.every_hours=0"]);
     assert_eq!(server.stop().0.code(), Some(0));
@@ -221,6 +232,18 @@ fn what_cannot_be_moved_says_why() {
     let refused = user.run(&[&["move"], &to[..]].concat());
     refused.refuses(1, &["--to"]);
     assert!(!refused.err.contains("hush"), "{refused:?}");
+    for wrong in [
+        "sqlite:foo",
+        "someone:hush@db.example/x",
+        "postgres://someone:hush@db.example:port/x",
+    ] {
+        let refused = user.run(&["move", "--to", wrong]);
+        refused.refuses(2, &["--to", "hint: ", "postgres://USER@HOST/DATABASE"]);
+        assert!(
+            !refused.err.contains("DATABASE_URL") && !refused.err.contains("hush"),
+            "{refused:?}"
+        );
+    }
     let there = ["--database-url", "postgres://someone@127.0.0.1:9/other"];
     user.run(&[&["move"], &to[..], &there[..]].concat())
         .refuses(2, &["PostgreSQL database already"]);
