@@ -3,9 +3,11 @@
 use std::io::{IsTerminal as _, Write as _};
 
 use searchwright_client::Client;
+use serde_json::json;
 
 use crate::{
     exit::{CliError, Exit},
+    json_text::write_json,
     profile::Connection,
     verbs::project_of,
 };
@@ -70,12 +72,16 @@ fn words() -> impl Iterator<Item = &'static str> {
 
 impl OpenPage {
     /// Opens the page, or prints its address where there is no browser to open.
-    pub async fn run(&self, connection: &Connection) -> Result<Exit, CliError> {
+    pub async fn run(&self, connection: &Connection, json: bool) -> Result<Exit, CliError> {
         let url = self.url(connection).await?;
         // A script wants the address; so does a person on another machine, whose browser is not here.
         let is_at_a_screen = std::io::stdout().is_terminal() && std::env::var_os("SSH_CONNECTION").is_none();
-        if self.print || !is_at_a_screen || webbrowser::open(&url).is_err() {
-            writeln!(std::io::stdout().lock(), "{url}")?;
+        let is_printed = self.print || !is_at_a_screen || webbrowser::open(&url).is_err();
+        let mut out = std::io::stdout().lock();
+        if json {
+            write_json(&mut out, &json!({ "url": url }))?;
+        } else if is_printed {
+            writeln!(out, "{url}")?;
         }
         Ok(Exit::Done)
     }

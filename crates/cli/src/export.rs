@@ -42,14 +42,11 @@ pub enum Format {
 }
 
 /// Destination of the results.
-#[derive(Clone, Debug, clap::Args)]
+#[derive(Clone, Debug)]
 pub struct Target {
-    /// Format of the report. It lists the active issues with their pages, not those resolved or ignored: CSV, JSON and SARIF list
-    /// every page, HTML at most 50 pages per issue.
-    #[arg(long, value_enum, default_value_t = Format::Csv)]
+    /// Format of the report.
     pub format: Format,
     /// File to write, overwritten if it exists; standard output by default.
-    #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
 
@@ -59,8 +56,28 @@ pub struct ExportAudit {
     /// Id of the project; defaults to the project of the key.
     #[arg(long = "project", env = "SEARCHWRIGHT_PROJECT")]
     project: Option<String>,
-    #[command(flatten)]
-    target: Target,
+    /// Format of the report; default csv, or json with --json. It lists the active issues with their pages, not those resolved or
+    /// ignored: CSV, JSON and SARIF list every page, HTML at most 50 pages per issue.
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+    /// File to write, overwritten if it exists; standard output by default.
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+impl ExportAudit {
+    /// Returns the format that is named, or that of `--json`.
+    fn choose_format(&self, json: bool) -> Result<Format, CliError> {
+        match (self.format, json) {
+            (Some(format), true) if format != Format::Json => {
+                Err(CliError::new(Exit::Usage, "a report has one format")
+                    .hint("give only one of --json and --format"))
+            }
+            (Some(format), _) => Ok(format),
+            (None, true) => Ok(Format::Json),
+            (None, false) => Ok(Format::Csv),
+        }
+    }
 }
 
 /// Form of a file whose rows are written one by one.
@@ -288,14 +305,19 @@ async fn newest_finished(client: &Client, project_id: String) -> Result<Audit, C
 }
 
 /// Carries `audits export` out.
-pub async fn run(export: ExportAudit, connection: &Connection) -> Result<Exit, CliError> {
+pub async fn run(export: ExportAudit, connection: &Connection, json: bool) -> Result<Exit, CliError> {
+    let format = export.choose_format(json)?;
     let client = connection.client().await?;
     let project_id = match export.project {
         Some(project) => project,
         None => project_of(&client).await?.to_string(),
     };
     let audit = newest_finished(&client, project_id).await?;
-    export.target.write(&client, &audit).await?;
+    let target = Target {
+        format,
+        output: export.output,
+    };
+    target.write(&client, &audit).await?;
     Ok(Exit::Done)
 }
 

@@ -2,6 +2,7 @@
 //! because a terminal would obey them.
 
 mod form;
+mod grid;
 mod lists;
 
 use std::io::{IsTerminal as _, Write};
@@ -14,6 +15,8 @@ use searchwright_contract::{
 };
 use serde::Deserialize as _;
 use serde_json::Value;
+
+use grid::{Grid, GridWriter};
 
 pub use form::{Form, Printer};
 pub(crate) use form::{OutputArgs, with_output_args};
@@ -40,8 +43,10 @@ pub(crate) fn write_note(text: &str) {
 fn write_for_people(out: &mut impl Write, name: &str, answer: &Value) -> Result<(), CliError> {
     match (columns_of(name), rows_of(answer)) {
         (Some(columns), Some(rows)) => {
-            writeln!(out, "{}", table(columns, rows))?;
+            GridWriter::default().write(out, &grid_of(columns, rows))?;
             if let Some(cursor) = answer.get("nextCursor").and_then(Value::as_str) {
+                // What is said on stderr comes below the table.
+                out.flush()?;
                 write_note(&format!("more: --cursor {cursor}, or --all"));
             }
         }
@@ -69,6 +74,22 @@ fn rows_of(answer: &Value) -> Option<&[Value]> {
 pub(crate) fn table(columns: &[(&str, &str)], rows: &[Value]) -> Table {
     let heads: Vec<&str> = columns.iter().map(|(heading, _)| *heading).collect();
     cells(&heads, rows.iter().map(|row| cells_of(columns, row)))
+}
+
+/// Returns the cells of the records of a list.
+fn grid_of(columns: &'static [(&str, &str)], rows: &[Value]) -> Grid<'static> {
+    let (heads, members) = columns.iter().copied().unzip();
+    Grid {
+        heads,
+        members,
+        rows: rows.iter().map(|row| cells_of(columns, row)).collect(),
+    }
+}
+
+/// Returns the width of the terminal that standard output is; `None` for a pipe or a file.
+fn terminal_width() -> Option<u16> {
+    let width = Table::new().width().filter(|width| *width > 0);
+    width.filter(|_| std::io::stdout().is_terminal())
 }
 
 /// Returns the cells of a row.

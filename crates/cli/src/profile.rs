@@ -12,8 +12,12 @@ use searchwright_client::{
 };
 use searchwright_contract::Clock;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
-use crate::exit::{CliError, Exit};
+use crate::{
+    exit::{CliError, Exit},
+    json_text::write_json,
+};
 
 const DEFAULT_URL: &str = "http://127.0.0.1:8787";
 const DEFAULT_PROFILE: &str = "default";
@@ -371,27 +375,36 @@ async fn refresh(
 
 impl ProfileCommand {
     /// Runs the command.
-    pub fn run(&self, connection: &Connection) -> Result<(), CliError> {
+    pub fn run(&self, connection: &Connection, json: bool) -> Result<(), CliError> {
         let _lock = lock()?;
         let path = file()?;
         let mut all = load(&path)?;
+        let mut out = std::io::stdout().lock();
         match self {
             Self::Save { name } => {
                 let url = connection.url.clone().unwrap_or_else(|| DEFAULT_URL.to_owned());
                 all.insert(
                     name.clone(),
                     Profile {
-                        url,
+                        url: url.clone(),
                         key: Some(read_key()?),
                         tokens: None,
                         mcp: None,
                     },
                 );
                 store(&path, &all)?;
-                eprintln!("saved profile {name} in {}", path.display());
+                if json {
+                    let done = json!({ "action": "saved", "profile": name, "url": url, "file": path });
+                    write_json(&mut out, &done)?;
+                } else {
+                    eprintln!("saved profile {name} in {}", path.display());
+                }
+            }
+            Self::List if json => {
+                let profiles = all.iter().map(|(name, profile)| describe(name, profile));
+                write_json(&mut out, &profiles.collect::<Vec<Value>>())?;
             }
             Self::List => {
-                let mut out = std::io::stdout().lock();
                 for (name, profile) in &all {
                     writeln!(out, "{name}\t{}\t{}", profile.url, shown(profile))?;
                 }
@@ -404,16 +417,35 @@ impl ProfileCommand {
                     ));
                 }
                 store(&path, &all)?;
+                if json {
+                    write_json(&mut out, &json!({ "action": "removed", "profile": name }))?;
+                }
             }
         }
         Ok(())
     }
 }
 
+/// Returns a profile without its secrets, for programs.
+fn describe(name: &str, profile: &Profile) -> Value {
+    json!({
+        "name": name,
+        "url": profile.url,
+        "keyPrefix": profile.key.as_deref().map(key_prefix),
+        "signedIn": profile.tokens.is_some(),
+        "signedInForMcp": profile.mcp.is_some(),
+    })
+}
+
+/// Returns the part of a key that lists show.
+fn key_prefix(key: &str) -> &str {
+    key.get(..12).unwrap_or_default()
+}
+
 /// The part of a credential that a list shows.
 fn shown(profile: &Profile) -> String {
     match (&profile.key, &profile.tokens, &profile.mcp) {
-        (Some(key), ..) => format!("{}…", key.get(..12).unwrap_or_default()),
+        (Some(key), ..) => format!("{}…", key_prefix(key)),
         (None, Some(_), None) => "signed in".to_owned(),
         (None, Some(_), Some(_)) => "signed in, also for MCP".to_owned(),
         (None, None, Some(_)) => "signed in for MCP".to_owned(),

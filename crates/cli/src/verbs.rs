@@ -13,10 +13,12 @@ use searchwright_contract::{
     columns::Columns,
     ids::ProjectId,
     me::{GetMe, Me},
-    operation::{Visitor, answer_schema},
+    occurrences::{MarkOutcome, Marked, Marking},
+    operation::{Visitor, answer_schema, input_schema},
     rechecks::{GetRecheck, Recheck, StartRecheck},
     visit,
 };
+use serde::Deserialize as _;
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -37,6 +39,9 @@ const TAKEN: &[(&str, &str)] = &[
     ("profile", "its-profile"),
     ("json", "its-json"),
 ];
+
+/// Flag of the number of records of a page.
+const LIMIT: &str = "limit";
 
 /// Argument of operations that have no dry run, kept to say so.
 const NO_DRY_RUN: &str = "no_dry_run";
@@ -68,7 +73,11 @@ impl Visitor for Verbs<'_> {
                     None => arg,
                 },
             )
-            .mut_args(with_bare_flag);
+            .mut_args(with_bare_flag)
+            .mut_args(|arg| match arg.get_long() == Some(LIMIT) {
+                true => arg.value_parser(read_limit::<O>),
+                false => arg,
+            });
         if O::META.effect.runs() {
             command = command.arg(Arg::new("wait").long("wait").action(ArgAction::SetTrue).help(
                 if O::META.name == StartRecheck::META.name {
@@ -133,6 +142,21 @@ fn arguments<O: Operation>(matches: &ArgMatches) -> Result<Value, CliError> {
         }
     }
     Ok(arguments)
+}
+
+/// Reads the number of records of a page, with the bounds that the operation has. Its schema is made only when a command
+/// line has the flag.
+fn read_limit<O: Operation>(text: &str) -> Result<u8, String> {
+    let schema = input_schema::<O>();
+    let bound = |name: &str| schema.pointer(&format!("/properties/{LIMIT}/{name}"))?.as_u64();
+    let (least, most) = (
+        bound("minimum").unwrap_or(1),
+        bound("maximum").unwrap_or(PAGE.into()),
+    );
+    let number = text.parse::<u8>().ok();
+    number
+        .filter(|number| (least..=most).contains(&u64::from(*number)))
+        .ok_or_else(|| format!("must be {least} to {most}"))
 }
 
 /// Lets a flag of true or false stand alone for true.
@@ -290,7 +314,19 @@ pub async fn run(
         return Ok(Exit::Done);
     }
     printer.print(verb.meta.name, &answer)?;
-    Ok(Exit::Done)
+    Ok(match is_refused_whole(&answer) {
+        true => Exit::Refused,
+        false => Exit::Done,
+    })
+}
+
+/// Returns whether an answer is the outcome of a batch of which nothing was accepted: a script should not go on after it.
+fn is_refused_whole(answer: &Value) -> bool {
+    let Ok(marking) = Marking::deserialize(answer) else {
+        return false;
+    };
+    let is_refused = |item: &Marked| item.outcome == MarkOutcome::Refused;
+    !marking.items.is_empty() && marking.items.iter().all(is_refused)
 }
 
 /// Refusal of `--dry-run` where there is none.

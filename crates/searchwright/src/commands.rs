@@ -8,6 +8,7 @@ use searchwright_cli::{
     CliError, Exit,
     dashboard::OpenPage,
     export::{self, ExportAudit},
+    json_text::write_json,
     login::{self, LoginCommand},
     logs::LogsCommand,
     mcp_install::InstallMcp,
@@ -23,6 +24,7 @@ use searchwright_server::{
     open::{self, OpenError},
     serve,
 };
+use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -212,7 +214,7 @@ impl AuditCommand {
     pub async fn run(self, cli: &Cli) -> Result<Exit, CliError> {
         match self {
             Self::Run(run) => run_audit::run(*run, cli.json).await,
-            Self::Export(export) => export::run(export, &cli.connection).await,
+            Self::Export(export) => export::run(export, &cli.connection, cli.json).await,
         }
     }
 }
@@ -338,10 +340,12 @@ pub async fn run(command: ServerCommand, cli: &Cli) -> Result<Exit, CliError> {
             let mut settings = settings(&flags)?;
             settings.auto_migrate = true;
             let installation = open::open(&settings).await.map_err(failed)?;
-            eprintln!(
-                "the schema of the {} database is up to date",
-                installation.engine.db.name()
-            );
+            let database = installation.engine.db.name();
+            if cli.json {
+                print_json(&json!({ "database": database, "schema": "up to date" }))?;
+            } else {
+                eprintln!("the schema of the {database} database is up to date");
+            }
             installation.engine.db.close().await;
             Ok(Exit::Done)
         }
@@ -351,6 +355,15 @@ pub async fn run(command: ServerCommand, cli: &Cli) -> Result<Exit, CliError> {
         ServerCommand::Import(command) => take_along::import(*command, cli.json).await,
         ServerCommand::Move(command) => take_along::move_to_postgres(*command, cli.json).await,
         ServerCommand::Doctor { flags } => diagnose(&settings(&flags)?, cli.json).await,
+        ServerCommand::Config {
+            command: ConfigCommand::Print { flags, default },
+        } if cli.json => {
+            let shown = match default {
+                true => Settings::defaults_to_json(),
+                false => settings(&flags)?.to_json(),
+            };
+            print_json(&shown.map_err(failed)?)
+        }
         ServerCommand::Config {
             command: ConfigCommand::Print { flags, default },
         } => {
@@ -366,7 +379,7 @@ pub async fn run(command: ServerCommand, cli: &Cli) -> Result<Exit, CliError> {
         ServerCommand::Login(command) => command.run(&cli.connection).await,
         ServerCommand::Logout => login::logout(&cli.connection).await,
         ServerCommand::Whoami => login::whoami(&cli.connection, cli.json).await,
-        ServerCommand::Open(page) => page.run(&cli.connection).await,
+        ServerCommand::Open(page) => page.run(&cli.connection, cli.json).await,
         ServerCommand::Watch(watch) => watch.run(&cli.connection, cli.json).await,
         ServerCommand::Logs { command } => command.run(&cli.connection, cli.json).await,
         ServerCommand::Mcp {
@@ -374,7 +387,7 @@ pub async fn run(command: ServerCommand, cli: &Cli) -> Result<Exit, CliError> {
             ..
         } => install.run(&cli.connection, cli.json).await,
         ServerCommand::Mcp { stdio, command: None } => stdio.run(&cli.connection).await,
-        ServerCommand::Profile { command } => command.run(&cli.connection).map(|()| Exit::Done),
+        ServerCommand::Profile { command } => command.run(&cli.connection, cli.json).map(|()| Exit::Done),
         ServerCommand::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut self::command(), "searchwright", &mut script);
@@ -384,9 +397,17 @@ pub async fn run(command: ServerCommand, cli: &Cli) -> Result<Exit, CliError> {
         ServerCommand::Manual { folder, site_url } => {
             let pages =
                 searchwright_server::manual::write_files(&folder, site_url.as_ref().map(url::Url::as_str))?;
+            if cli.json {
+                return print_json(&json!({ "pages": pages, "folder": folder }));
+            }
             eprintln!("{pages} pages are in {}", folder.display());
             Ok(Exit::Done)
         }
+        ServerCommand::Man { .. } if cli.json => Err(CliError::new(
+            Exit::Usage,
+            "man writes pages of the manual, and has no answer as JSON",
+        )
+        .hint("leave --json out")),
         ServerCommand::Man { folder } => {
             std::fs::create_dir_all(&folder)?;
             clap_mangen::generate_to(self::command(), &folder)?;
@@ -394,6 +415,11 @@ pub async fn run(command: ServerCommand, cli: &Cli) -> Result<Exit, CliError> {
             Ok(Exit::Done)
         }
     }
+}
+
+fn print_json(answer: &Value) -> Result<Exit, CliError> {
+    write_json(&mut std::io::stdout().lock(), answer)?;
+    Ok(Exit::Done)
 }
 
 /// Tells systemd, if it started this process and waits to be told (`Type=notify`).
@@ -407,7 +433,7 @@ async fn diagnose(settings: &Settings, json: bool) -> Result<Exit, CliError> {
     let findings = doctor::examine(settings).await;
     let mut out = std::io::stdout().lock();
     if json {
-        searchwright_cli::json_text::write_json(&mut out, &findings)?;
+        write_json(&mut out, &findings)?;
     } else {
         for finding in &findings {
             writeln!(

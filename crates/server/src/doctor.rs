@@ -2,7 +2,7 @@
 
 use std::{
     io::{ErrorKind, Write as _},
-    net::TcpListener,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener},
     time::{Duration, Instant},
 };
 
@@ -13,12 +13,26 @@ use searchwright_store::{
     seal::{self, Keyring},
 };
 use serde::Serialize;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+};
 
 use crate::{
     Settings,
     config::make_data_dir,
     open::{self, OpenError, sealing_key},
 };
+
+/// Path at which the listener of MCP describes itself (RFC 9728). That of the API has none, nor has either without TLS: they
+/// answer with an error.
+const DESCRIPTION_PATH: &str = "/.well-known/oauth-protected-resource";
+/// Parts of the answers to it: the name in the description, and the page of the manual that explains an error.
+const MARKS: [&str; 2] = ["\"resource_name\":\"Searchwright", "/docs/reference/errors#"];
+/// Bytes of an answer that are read.
+const MAX_ANSWER_BYTES: u64 = 16 * 1024;
+/// Time that a listener has to answer.
+const ANSWER_DEADLINE: Duration = Duration::from_secs(2);
 
 /// One thing looked at.
 #[derive(Clone, Debug, Serialize)]
@@ -87,6 +101,11 @@ pub async fn examine(settings: &Settings) -> Vec<Finding> {
                 name,
                 format!("{address} is used; a server is running on this data folder"),
             ),
+            // A server on PostgreSQL locks no data folder, and it may be in another container.
+            Err(e) if e.kind() == ErrorKind::AddrInUse && is_searchwright(address).await => good(
+                name,
+                format!("{address} is used; a Searchwright server is running there"),
+            ),
             Err(e) => bad(
                 name,
                 format!("{address}: {e}"),
@@ -96,6 +115,38 @@ pub async fn examine(settings: &Settings) -> Vec<Finding> {
     }
     findings.push(transport(settings));
     findings
+}
+
+/// Asks whether a Searchwright listens at an address. `/healthz` would not tell: many servers answer it, and the listener of
+/// MCP does not.
+async fn is_searchwright(address: SocketAddr) -> bool {
+    let ask = async {
+        let mut stream = TcpStream::connect(reachable(address)).await?;
+        let request = format!(
+            "GET {DESCRIPTION_PATH} HTTP/1.1\r\nHost: {address}\r\nUser-Agent: searchwright-doctor\r\nConnection: close\r\n\r\n"
+        );
+        stream.write_all(request.as_bytes()).await?;
+        let mut answer = Vec::new();
+        stream.take(MAX_ANSWER_BYTES).read_to_end(&mut answer).await?;
+        Ok::<_, std::io::Error>(answer)
+    };
+    match tokio::time::timeout(ANSWER_DEADLINE, ask).await {
+        Ok(Ok(answer)) => {
+            let answer = String::from_utf8_lossy(&answer);
+            MARKS.iter().any(|mark| answer.contains(mark))
+        }
+        _ => false,
+    }
+}
+
+/// Returns an address to connect to: who listens on all interfaces listens on the loopback as well.
+fn reachable(address: SocketAddr) -> SocketAddr {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    SocketAddr::new(ip, address.port())
 }
 
 fn disk(settings: &Settings) -> Finding {

@@ -3,11 +3,10 @@
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use comfy_table::{ColumnConstraint, Width};
 use searchwright_contract::columns::Columns;
 use serde_json::{Map, Value};
 
-use super::{cell, cells, cells_of, columns_of, plain, rows_of, write_for_people};
+use super::{Grid, GridWriter, cell, columns_of, grid_of, plain, rows_of, write_for_people};
 use crate::{
     exit::{CliError, Exit},
     json_text::to_json,
@@ -218,8 +217,7 @@ pub(crate) struct Pages<'a> {
     has_begun: bool,
     /// Whether a record was printed.
     has_record: bool,
-    /// Widths of the columns of a table so far, so that its pages stand below each other.
-    widths: Vec<u16>,
+    table: GridWriter,
 }
 
 impl<'a> Pages<'a> {
@@ -229,7 +227,7 @@ impl<'a> Pages<'a> {
             name,
             has_begun: false,
             has_record: false,
-            widths: Vec::new(),
+            table: GridWriter::default(),
         }
     }
 
@@ -270,31 +268,23 @@ impl<'a> Pages<'a> {
                 }
                 csv.flush()?;
             }
-            Form::Table => self.write_table(out, rows, is_first)?,
+            Form::Table => self.write_table(out, rows)?,
         }
         Ok(())
     }
 
-    fn write_table(&mut self, out: &mut impl Write, rows: &[Value], is_first: bool) -> io::Result<()> {
-        if rows.is_empty() && !is_first {
-            return Ok(());
-        }
-        // Only the first page has headings.
-        let shown = if is_first { usize::MAX } else { 0 };
-        let mut table = match (&self.printer.chosen, columns_of(self.name)) {
+    fn write_table(&mut self, out: &mut impl Write, rows: &[Value]) -> io::Result<()> {
+        let grid = match (&self.printer.chosen, columns_of(self.name)) {
             (Some(chosen), _) => {
-                let heads = chosen.iter().map(|column| column.name.as_str());
-                let heads: Vec<&str> = heads.take(shown).collect();
-                let rows = rows
-                    .iter()
-                    .map(|row| chosen.values(row).into_iter().map(cell).collect());
-                cells(&heads, rows)
+                let names: Vec<&str> = chosen.iter().map(|column| column.name.as_str()).collect();
+                let cells = |row| chosen.values(row).into_iter().map(cell).collect();
+                Grid {
+                    heads: names.clone(),
+                    members: names,
+                    rows: rows.iter().map(cells).collect(),
+                }
             }
-            (None, Some(columns)) => {
-                let heads = columns.iter().map(|(heading, _)| *heading);
-                let heads: Vec<&str> = heads.take(shown).collect();
-                cells(&heads, rows.iter().map(|row| cells_of(columns, row)))
-            }
+            (None, Some(columns)) => grid_of(columns, rows),
             (None, None) => {
                 for row in rows {
                     super::record(out, row, 0)?;
@@ -303,15 +293,7 @@ impl<'a> Pages<'a> {
                 return Ok(());
             }
         };
-        let found = table.column_max_content_widths();
-        self.widths.resize(found.len(), 0);
-        for (at, (width, found)) in self.widths.iter_mut().zip(found).enumerate() {
-            *width = found.max(*width);
-            if let (Some(column), false) = (table.column_mut(at), is_first) {
-                column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(*width + 2)));
-            }
-        }
-        writeln!(out, "{table}")
+        self.table.write(out, &grid)
     }
 
     /// Prints what comes after the last page.

@@ -1,6 +1,10 @@
 //! Configuration: printed as it counts, read as it was printed; and what the doctor sees.
 
-use std::net::TcpListener;
+use std::{
+    net::{TcpListener, TcpStream},
+    process::Stdio,
+    time::Duration,
+};
 
 use serde_json::Value;
 
@@ -61,6 +65,55 @@ fn a_flag_beats_the_environment_and_that_beats_the_file() {
     );
 }
 
+/// `--set` is a flag like others: it counts more than a variable, and less than the flag of the setting's own.
+#[test]
+fn set_beats_the_environment() {
+    let user = User::new()
+        .with("SEARCHWRIGHT_LISTEN", "127.0.0.1:1")
+        .with("SEARCHWRIGHT_LOG", "warn")
+        .with("SEARCHWRIGHT_ALLOW_INSECURE_HTTP", "true")
+        .with("SEARCHWRIGHT_TRUSTED_PROXIES", "10.0.0.1")
+        .with("SEARCHWRIGHT_MCP_LISTEN", "127.0.0.1:4");
+    let print = |more: &[&str]| user.run(&[&["config", "print", "--json"], more].concat()).json();
+    let kept = print(&["--set", "limits.concurrent=9"]);
+    assert_eq!(
+        (
+            &kept["listen"],
+            &kept["log"]["level"],
+            &kept["allow_insecure_http"]
+        ),
+        (&"127.0.0.1:1".into(), &"warn".into(), &true.into())
+    );
+    let set = print(&[
+        "--set",
+        "listen=127.0.0.1:2",
+        "--set",
+        "log.level=debug",
+        "--set",
+        "allow_insecure_http=false",
+        "--set",
+        "trusted_proxies=[\"10.0.0.2\"]",
+    ]);
+    assert_eq!(
+        (&set["listen"], &set["log"]["level"], &set["allow_insecure_http"]),
+        (&"127.0.0.1:2".into(), &"debug".into(), &false.into())
+    );
+    assert_eq!(set["trusted_proxies"], serde_json::json!(["10.0.0.2"]));
+    assert_eq!(set["mcp_listen"], "127.0.0.1:4", "what was not set stays");
+    let flag = print(&["--set", "listen=127.0.0.1:2", "--listen", "127.0.0.1:3"]);
+    assert_eq!(flag["listen"], "127.0.0.1:3");
+
+    let variables = User::new()
+        .with("SEARCHWRIGHT_LISTEN", "127.0.0.1:1")
+        .with("SEARCHWRIGHT_SET", "listen=127.0.0.1:2,limits.concurrent=9");
+    let printed = variables.run(&["config", "print", "--json"]).json();
+    assert_eq!(
+        (&printed["listen"], &printed["limits"]["concurrent"]),
+        (&"127.0.0.1:1".into(), &9.into()),
+        "of two variables, the one of the setting's own"
+    );
+}
+
 #[test]
 fn what_is_wrong_is_named() {
     let user = User::new();
@@ -109,6 +162,39 @@ fn a_server_that_runs_is_no_fault() {
         seen.out.contains("a server is running on this data folder"),
         "{seen:?}"
     );
+}
+
+/// A server on PostgreSQL locks no data folder, as one with another data folder: it is known by what it answers, on both of
+/// its listeners.
+#[test]
+fn a_server_without_a_lock_is_asked() {
+    let user = User::new();
+    assert_eq!(user.run(&["migrate"]).code, 0);
+    let free = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
+    let [api, mcp] = free.map(|listener| listener.local_addr().unwrap().to_string());
+    let other = User::new();
+    let mut server = other.command(&["serve", "--listen", &api, "--mcp-listen", &mcp]);
+    let mut server = server.stderr(Stdio::null()).spawn().unwrap();
+    while [&api, &mcp]
+        .iter()
+        .any(|address| TcpStream::connect(address).is_err())
+    {
+        assert_eq!(server.try_wait().unwrap(), None, "the server ended");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let seen = user.run(&["doctor", "--json", "--listen", &api, "--mcp-listen", &mcp]);
+    server.kill().unwrap();
+    server.wait().unwrap();
+    let findings = seen.json();
+    for (name, address) in [("listen", api), ("mcp_listen", mcp)] {
+        let all = findings.as_array().unwrap();
+        let finding = all.iter().find(|finding| finding["check"] == name).unwrap();
+        assert_eq!(finding["ok"], true, "{finding}");
+        assert_eq!(
+            finding["detail"],
+            format!("{address} is used; a Searchwright server is running there")
+        );
+    }
 }
 
 /// A database that is restored without its key, or beside another: the doctor says so, and no new key hides it.

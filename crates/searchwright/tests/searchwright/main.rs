@@ -12,6 +12,7 @@ mod calls;
 mod configuration;
 mod forms;
 mod help;
+mod json_answers;
 mod keyed;
 mod login;
 mod logs;

@@ -13,7 +13,13 @@ use rustix::{
 };
 use serde_json::json;
 
-use crate::program::{Outcome, User};
+use crate::{
+    audit::website::Website,
+    program::{Outcome, User},
+};
+
+/// Columns on which nothing is broken.
+const WIDE: u16 = 200;
 
 /// A command whose streams are a terminal.
 struct Terminal {
@@ -23,7 +29,8 @@ struct Terminal {
 }
 
 impl Terminal {
-    fn start(user: &User, arguments: &[&str]) -> Self {
+    /// Starts a command on a terminal with this many columns.
+    fn start(user: &User, columns: u16, arguments: &[&str]) -> Self {
         let screen = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&screen).unwrap();
         unlockpt(&screen).unwrap();
@@ -31,7 +38,7 @@ impl Terminal {
         let stream = OpenOptions::new().read(true).write(true).open(name).unwrap();
         let size = Winsize {
             ws_row: 40,
-            ws_col: 200,
+            ws_col: columns,
             ws_xpixel: 0,
             ws_ypixel: 0,
         };
@@ -102,7 +109,7 @@ fn what_cannot_be_undone_is_named_and_asked_for() {
     let id = keyword["id"].as_str().unwrap();
     for (answer, code) in [("n", 1), ("", 1), ("y", 0)] {
         assert_eq!(user.run(&["keywords", "get", id]).code, 0, "still there");
-        let mut terminal = Terminal::start(&user, &["keywords", "delete", id]);
+        let mut terminal = Terminal::start(&user, WIDE, &["keywords", "delete", id]);
         terminal.until("Go on? [y/N] ");
         for words in [
             "Delete from keywords: \"standing \u{fffd}[31mdesk\"",
@@ -215,7 +222,7 @@ fn waiting_is_shown_and_an_interruption_says_how_to_go_on() {
     let user = User::new()
         .with("SEARCHWRIGHT_URL", &server.url)
         .with("SEARCHWRIGHT_KEY", &key);
-    let mut terminal = Terminal::start(&user, &["audits", "start", "--wait"]);
+    let mut terminal = Terminal::start(&user, WIDE, &["audits", "start", "--wait"]);
     terminal.until("URLs fetched");
     interrupt(&terminal.child);
     let (code, shown) = terminal.end();
@@ -245,7 +252,7 @@ fn events_are_watched_as_they_happen() {
         .with("SEARCHWRIGHT_KEY", &key);
     let create = |title: &str| user.run(&["posts", "create", "--title", title, "--json"]).json();
     create("Before");
-    let mut terminal = Terminal::start(&user, &["watch", "--types", "post.created,post.published"]);
+    let mut terminal = Terminal::start(&user, WIDE, &["watch", "--types", "post.created,post.published"]);
     terminal.until("watching; Ctrl-C ends it");
     create("After");
     terminal.until("\"After\"");
@@ -294,4 +301,57 @@ fn events_are_watched_as_they_happen() {
     print(&["keywords", "1"]).refuses(2, &["no pages of single records", "posts"]);
     print(&["posts", "../x"]).refuses(2, &["is not an id"]);
     print(&["post"]).refuses(2, &["posts"]);
+}
+
+#[test]
+fn ids_are_whole_on_a_terminal_of_80_columns() {
+    let website = Website::new(60);
+    let site = website.expected.origin.clone();
+    let address = site.trim_start_matches("http://");
+    let operator = User::new();
+    let (_, key) = operator.key(&operator.project(&site), &[]);
+    let server = operator.serve(&["--allow-outbound", &format!("crawl={address}")]);
+    let user = User::new()
+        .with("SEARCHWRIGHT_URL", &server.url)
+        .with("SEARCHWRIGHT_KEY", &key);
+    let audited = user.run(&["audits", "start", "--wait"]);
+    assert_eq!(audited.code, 0, "{audited:?}");
+    for (list, columns) in [
+        (["audits", "list"], &["id"][..]),
+        (["issues", "list"], &["id", "checkId"]),
+        (["pages", "list"], &["id"]),
+    ] {
+        let records = user.run(&[&list[..], &["--json"]].concat()).json();
+        let records = records["data"].as_array().unwrap();
+        assert!(!records.is_empty(), "{list:?}");
+        for (width, more) in [
+            (80, &[][..]),
+            (80, &["--all"]),
+            (80, &["--fields", "id"]),
+            (300, &[]),
+        ] {
+            let terminal = Terminal::start(&user, width, &[&list[..], more].concat());
+            let (code, shown) = terminal.end();
+            assert_eq!(code, 0, "{shown}");
+            for record in records {
+                for column in columns.iter().filter(|column| more.len() < 2 || **column == "id") {
+                    let id = record[*column].as_str().unwrap();
+                    let is_whole = |line: &str| line.split_whitespace().any(|word| word == id);
+                    assert!(shown.lines().any(is_whole), "{list:?} {width}: {id} in {shown}");
+                }
+            }
+            let is_table = width == 300 || more.len() == 2;
+            assert_eq!(
+                shown.trim_start().starts_with(char::is_uppercase),
+                is_table,
+                "{shown}"
+            );
+        }
+        let piped = user.run(&list);
+        assert_eq!(
+            piped.out.lines().count(),
+            records.len() + 1,
+            "a pipe has no width"
+        );
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::{net::SocketAddr, path::PathBuf};
 
+use clap::{ArgMatches, Command, parser::ValueSource};
 use toml::{Table, Value};
 
 use super::{ConfigError, DEFAULT, Settings};
@@ -9,6 +10,9 @@ use super::{ConfigError, DEFAULT, Settings};
 /// Settings from flags and environment variables; clap reads both.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Flags {
+    /// Variables of the environment among the values; read before the values are taken out of what was parsed.
+    #[command(flatten)]
+    pub origin: FlagOrigin,
     /// Configuration file (TOML); `searchwright config print` shows every setting.
     #[arg(long, env = "SEARCHWRIGHT_CONFIG", value_name = "FILE")]
     pub config: Option<PathBuf>,
@@ -91,8 +95,121 @@ pub struct Flags {
     pub set: Vec<String>,
 }
 
+/// Flag that gives any setting by its name.
+const SET: &str = "set";
+
+/// Flags that have a variable of the environment, each with the setting that it gives.
+const NAMED_SETTINGS: &[(&str, &str)] = &[
+    ("data_dir", "data_dir"),
+    ("listen", "listen"),
+    ("mcp_listen", "mcp_listen"),
+    ("metrics_listen", "metrics_listen"),
+    ("database_url", "database_url"),
+    ("public_url", "public_url"),
+    ("mcp_url", "mcp_url"),
+    ("trusted_proxies", "trusted_proxies"),
+    ("allow_insecure_http", "allow_insecure_http"),
+    ("smtp_url", "mail.smtp_url"),
+    ("mail_from", "mail.from"),
+    ("allow_outbound", "allow_outbound"),
+    ("site_logins", "crawl.logins"),
+    ("log", "log.level"),
+    ("log_format", "log.format"),
+];
+
+/// Flags that nobody gave on the command line: their values are variables of the environment, and clap does not tell them
+/// apart.
+#[derive(Clone, Debug, Default)]
+pub struct FlagOrigin {
+    from_environment: Vec<&'static str>,
+}
+
+impl FlagOrigin {
+    fn has(&self, flag: &str) -> bool {
+        self.from_environment.contains(&flag)
+    }
+}
+
+impl clap::FromArgMatches for FlagOrigin {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let flags = NAMED_SETTINGS.iter().map(|(flag, _)| *flag).chain([SET]);
+        let is_variable = |flag: &&str| {
+            matches.try_contains_id(flag).unwrap_or(false)
+                && matches.value_source(flag) == Some(ValueSource::EnvVariable)
+        };
+        Ok(Self {
+            from_environment: flags.filter(is_variable).collect(),
+        })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl clap::Args for FlagOrigin {
+    fn augment_args(command: Command) -> Command {
+        command
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        command
+    }
+}
+
+impl Flags {
+    /// Returns these flags without variables of the environment whose settings `--set` gives: a flag overrides the environment.
+    fn without_overridden(&self, assignments: &[Table]) -> Self {
+        let mut kept = self.clone();
+        // SEARCHWRIGHT_SET is a variable itself, and one with a name of its own counts more.
+        if self.origin.has(SET) {
+            return kept;
+        }
+        for (flag, setting) in NAMED_SETTINGS {
+            let is_set = assignments.iter().any(|table| has_setting(table, setting));
+            if self.origin.has(flag) && is_set {
+                kept.clear(flag);
+            }
+        }
+        kept
+    }
+
+    fn clear(&mut self, flag: &str) {
+        match flag {
+            "data_dir" => self.data_dir = None,
+            "listen" => self.listen = None,
+            "mcp_listen" => self.mcp_listen = None,
+            "metrics_listen" => self.metrics_listen = None,
+            "database_url" => self.database_url = None,
+            "public_url" => self.public_url = None,
+            "mcp_url" => self.mcp_url = None,
+            "trusted_proxies" => self.trusted_proxies.clear(),
+            "allow_insecure_http" => self.allow_insecure_http = false,
+            "smtp_url" => self.smtp_url = None,
+            "mail_from" => self.mail_from = None,
+            "allow_outbound" => self.allow_outbound.clear(),
+            "site_logins" => self.site_logins.clear(),
+            "log" => self.log = None,
+            "log_format" => self.log_format = None,
+            _ => {}
+        }
+    }
+}
+
+/// Returns whether a table gives this setting, whose name has dots between those of tables.
+fn has_setting(table: &Table, name: &str) -> bool {
+    match name.split_once('.') {
+        None => table.contains_key(name),
+        Some((name, rest)) => {
+            let inner = table.get(name).and_then(Value::as_table);
+            inner.is_some_and(|inner| has_setting(inner, rest))
+        }
+    }
+}
+
 impl Settings {
-    /// Merges defaults, the file, the environment and the flags.
+    /// Merges defaults, the file, the environment and the flags. A flag of a setting's own counts more than `--set`.
     pub fn load(flags: &Flags) -> Result<Self, ConfigError> {
         let mut merged: Table = DEFAULT
             .parse()
@@ -107,15 +224,31 @@ impl Settings {
                 .map_err(|e| ConfigError(format!("{}: {e}", path.display())))?;
             overlay(&mut merged, file, "")?;
         }
-        for set in &flags.set {
-            overlay(&mut merged, assignment(set)?, "")?;
+        let assignments: Vec<Table> = flags
+            .set
+            .iter()
+            .map(|set| assignment(set))
+            .collect::<Result<_, _>>()?;
+        let flags = flags.without_overridden(&assignments);
+        for set in assignments {
+            overlay(&mut merged, set, "")?;
         }
         let mut settings: Self = Value::Table(merged)
             .try_into()
             .map_err(|e| ConfigError(format!("configuration: {e}")))?;
-        settings.take_flags(flags);
+        settings.take_flags(&flags);
         settings.check()?;
         Ok(settings)
+    }
+
+    /// Returns the settings as JSON, without passwords, as [`Self::to_toml`] shows them.
+    pub fn to_json(&self) -> Result<serde_json::Value, ConfigError> {
+        parse_toml(&self.to_toml()?)
+    }
+
+    /// Returns the default of every setting as JSON.
+    pub fn defaults_to_json() -> Result<serde_json::Value, ConfigError> {
+        parse_toml(DEFAULT)
     }
 
     fn take_flags(&mut self, flags: &Flags) {
@@ -150,6 +283,11 @@ impl Settings {
         self.bound(self.listen, self.mcp_listen);
         self.public_url = self.public_url.trim_end_matches('/').to_owned();
     }
+}
+
+fn parse_toml(text: &str) -> Result<serde_json::Value, ConfigError> {
+    let table: Table = text.parse().map_err(|e| ConfigError(format!("{e}")))?;
+    serde_json::to_value(table).map_err(|e| ConfigError(e.to_string()))
 }
 
 fn assignment(text: &str) -> Result<Table, ConfigError> {
