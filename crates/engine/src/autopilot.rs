@@ -89,13 +89,13 @@ impl AutopilotState {
         }
     }
 
-    /// Returns whether posts may be published now. The cap of a month is counted for each of them.
+    /// Returns whether posts may be published now. The cap of a month is counted for each of them, and a backlog of reviews only
+    /// keeps further ones from being begun: a post that a person has approved is published.
     pub(crate) fn may_publish(&self, now: Instant) -> bool {
         let settings = &self.settings;
-        let is_paused = settings
-            .pause
-            .as_ref()
-            .is_some_and(|pause| pause.reason != PauseReason::MonthlyCap);
+        let is_paused = settings.pause.as_ref().is_some_and(|pause| {
+            !matches!(pause.reason, PauseReason::MonthlyCap | PauseReason::ReviewBacklog)
+        });
         self.schedule.enabled && !is_paused && settings.paused_until.is_none_or(|until| until <= now)
     }
 

@@ -235,7 +235,7 @@ pub async fn look_again(tx: &mut Tx, scope: ProjectScope) -> Result<()> {
 }
 
 /// Returns whether another run has published, or is publishing, on a local date: its own one, or that on which its post really went
-/// live. `day` is the date from its beginning to its end.
+/// live or was sent, whose answer may not be there yet. `day` is the date from its beginning to its end.
 pub async fn has_publication_on(
     tx: &mut Tx,
     scope: ProjectScope,
@@ -246,7 +246,9 @@ pub async fn has_publication_on(
     sql(
         "SELECT EXISTS (SELECT 1 FROM autopilot_runs r LEFT JOIN posts p ON p.project_id = r.project_id AND p.id = r.post_id
            WHERE r.project_id = $1 AND r.id <> $3
-           AND ((r.local_date = $2 AND r.outcome IN ('published', 'publishing')) OR (p.published_at >= $4 AND p.published_at < $5)))",
+           AND ((r.local_date = $2 AND r.outcome IN ('published', 'publishing')) OR (p.published_at >= $4 AND p.published_at < $5)
+             OR (r.outcome = 'publishing' AND EXISTS (SELECT 1 FROM publish_attempts a WHERE a.project_id = r.project_id
+               AND a.post_id = r.post_id AND a.created_at >= $4 AND a.created_at < $5 AND a.state <> 'failed'))))",
     )
     .bind(scope.project())
     .bind(date.to_string())

@@ -201,6 +201,20 @@ pub async fn set_plan(
     Ok(())
 }
 
+/// Returns the time zone for which the next slot of a schedule was planned.
+pub async fn find_planned_zone(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    kind: ScheduleKind,
+) -> Result<Option<String>> {
+    let found = sql("SELECT planned_zone FROM schedules WHERE project_id = $1 AND kind = $2")
+        .bind(scope.project())
+        .bind(kind.as_str())
+        .fetch_optional(tx, |c| c.take::<Option<String>>())
+        .await?;
+    Ok(found.flatten())
+}
+
 /// Stores the last slot of a schedule and its outcome.
 pub async fn set_last(
     tx: &mut Tx,

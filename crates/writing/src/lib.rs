@@ -20,6 +20,7 @@ pub mod markdown;
 mod numbers;
 pub mod phrases;
 pub mod readability;
+pub mod review;
 pub mod rivals;
 pub mod sanitise;
 pub mod sensitive_topics;

@@ -19,7 +19,7 @@ use searchwright_store::{
     posts::{self, PostRecord},
     projects, publications, schedules,
 };
-use searchwright_writing::{sensitive_topics::sensitive_topic, transitions::Actor};
+use searchwright_writing::{review, transitions::Actor};
 
 use super::{
     AutopilotState,
@@ -44,6 +44,9 @@ const VERIFICATION_MILLIS: i64 = 3_600_000;
 /// Milliseconds between a decision and a publication that is due at once.
 const SOON_MILLIS: i64 = 1_000;
 const HOUR_MILLIS: i64 = 3_600_000;
+/// Detail of a run whose provider may have published.
+const UNCERTAIN: &str =
+    "the provider's answer was lost: it is looked up a few times, and then a person has to look";
 
 /// Lets all runs go on whose post has changed, each in a transaction of its own; returns whether there were any.
 pub(crate) async fn advance_all(engine: &Arc<Engine>) -> Result<bool> {
@@ -130,12 +133,15 @@ impl RunStep<'_> {
             PostStatus::Queued | PostStatus::Generating => Ok(()),
             PostStatus::Publishing => {
                 run.outcome = AutopilotOutcome::Publishing;
-                run.detail = publications::list_of_post(tx, self.scope, summary.id)
-                    .await?
-                    .into_iter()
-                    .filter(|publication| publication.state == PublicationState::Pending)
-                    .find_map(|publication| publication.last_error)
-                    .map(|error| format!("{}: {}; it is tried again", error.code, error.detail));
+                let sent = publications::list_of_post(tx, self.scope, summary.id).await?;
+                run.detail = sent.into_iter().find_map(|publication| match publication.state {
+                    PublicationState::Pending => {
+                        let error = publication.last_error?;
+                        Some(format!("{}: {}; it is tried again", error.code, error.detail))
+                    }
+                    PublicationState::Uncertain => Some(UNCERTAIN.to_owned()),
+                    _ => None,
+                });
                 Ok(())
             }
             PostStatus::Failed => {
@@ -242,41 +248,12 @@ impl RunStep<'_> {
 
     /// Returns the reasons for which a person has to look at the text whatever the mode is.
     fn reasons_for_review(&self) -> Vec<String> {
-        let mut reasons = self.faults();
-        let summary = &self.record.post.summary;
-        let subject = [&summary.title, &summary.keyword].map(|text| text.as_deref().unwrap_or_default());
-        if let Some(topic) = sensitive_topic(&subject.join(" "), &summary.language) {
-            let topic = topic.as_str();
-            reasons.push(format!("its topic is {topic}: a person has to read such a text"));
-        }
-        reasons
+        review::list_reasons(&self.record.post, self.state.settings.min_score)
     }
 
     /// Returns the faults of the text.
     fn faults(&self) -> Vec<String> {
-        let post = &self.record.post;
-        let blocking = post
-            .findings
-            .warnings
-            .iter()
-            .filter(|warning| warning.blocks_publishing);
-        let mut reasons: Vec<String> = blocking
-            .map(|warning| format!("{}: {}", warning.code, warning.detail))
-            .collect();
-        reasons.sort();
-        reasons.dedup();
-        let least = self.state.settings.min_score;
-        match post.summary.seo_score {
-            Some(score) if score < least => {
-                reasons.push(format!("the content score is {score}, below min_score {least}"));
-            }
-            Some(_) => {}
-            None => reasons.push("the post has no text".to_owned()),
-        }
-        if post.summary.title.is_none() {
-            reasons.push("the post has no title".to_owned());
-        }
-        reasons
+        review::list_faults(&self.record.post, self.state.settings.min_score)
     }
 
     /// Has the post written once more; returns why that cannot be.
@@ -417,6 +394,15 @@ impl RunStep<'_> {
     async fn scheduled(&mut self, tx: &mut Tx, run: &mut AutopilotRun) -> Result<()> {
         use ApprovalStatus::{Approved, Lapsed, Pending};
         let newest = approvals::find_newest_of_post(tx, self.scope, self.record.post.summary.id).await?;
+        if newest.is_none() && self.mode() == AutopilotMode::Auto {
+            // nobody was asked because nothing was wrong with it: it may have been changed since
+            let reasons = self.reasons_for_review();
+            if !reasons.is_empty() {
+                unschedule(&mut self.record, self.now)?;
+                run.outcome = AutopilotOutcome::AwaitingReview;
+                return self.ask(tx, run, reasons, None).await;
+            }
+        }
         if let Some(newest) = newest
             && matches!(newest.status, Pending | Approved | Lapsed)
             && newest.content_hash != self.hash()

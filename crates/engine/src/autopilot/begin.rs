@@ -26,7 +26,7 @@ use searchwright_store::{
 };
 use searchwright_writing::transitions::Actor;
 
-use super::{AutopilotState, count_month, finish, pause, refresh};
+use super::{AutopilotState, count_month, finish, moves, pause, refresh};
 use crate::{
     Engine,
     connections::connection_for_new_post,
@@ -78,6 +78,7 @@ async fn begin_due(
     let Some(planned) = state.schedule.plan else {
         return Ok(());
     };
+    moves::move_to_new_zone(engine, tx, scope, &state, now).await?;
     let awaited = AwaitedSlot {
         date: planned.date,
         at: planned.at,

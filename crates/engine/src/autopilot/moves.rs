@@ -1,18 +1,41 @@
 //! Prepared posts after a change of the times: those whose slot the schedule no longer has take one that it has.
 
+use jiff::tz::TimeZone;
 use searchwright_autopilot::slots::SlotRule;
 use searchwright_contract::{
     Instant,
     approvals::ApprovalStatus,
     autopilot::{AutopilotOutcome, AutopilotRun},
     posts::PostStatus,
+    schedules::ScheduleKind,
 };
-use searchwright_store::{Tx, access::ProjectScope, approvals, autopilot_runs, posts};
+use searchwright_store::{Tx, access::ProjectScope, approvals, autopilot_runs, posts, schedules};
 
 use super::{AutopilotState, approvals::write_post};
 use crate::{Engine, failure::Result};
 
 const HOUR_MILLIS: i64 = 3_600_000;
+
+/// Moves them if the project has another time zone than their slots were planned for: they keep their local time.
+pub(super) async fn move_to_new_zone(
+    engine: &Engine,
+    tx: &mut Tx,
+    scope: ProjectScope,
+    state: &AutopilotState,
+    now: Instant,
+) -> Result<()> {
+    let planned = schedules::find_planned_zone(tx, scope, ScheduleKind::Posts).await?;
+    match planned.and_then(|name| TimeZone::get(&name).ok()) {
+        Some(zone) if zone != state.rule.zone => {
+            let before = SlotRule {
+                zone,
+                ..state.rule.clone()
+            };
+            move_prepared(engine, tx, scope, state, &before, now).await
+        }
+        _ => Ok(()),
+    }
+}
 
 /// Moves the runs whose slot lies ahead to the slots of the changed schedule, earliest first. A post that a caller has put on
 /// another time stays there, and people keep the hours in which they may stop a post.

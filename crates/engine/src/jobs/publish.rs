@@ -27,7 +27,7 @@ use searchwright_publishing::{
 };
 use searchwright_store::{
     access::ProjectScope,
-    integrations, posts, projects,
+    autopilot_runs, integrations, posts, projects,
     publications::{self, PublicationAttempt, PublicationRecord as Published},
 };
 use secrecy::ExposeSecret as _;
@@ -377,6 +377,9 @@ async fn save(job: &JobContext, view: &View) -> Result<(), JobError> {
     let now = job.engine.clock.now();
     job.write_fenced(move |tx, scope| {
         Box::pin(async move {
+            projects::lock(tx, scope).await?;
+            // A run of the autopilot says why its post is not published yet.
+            autopilot_runs::look_again(tx, scope).await?;
             publications::update_attempt(tx, scope, &attempt).await?;
             publications::upsert(tx, scope, &published, now).await
         })

@@ -1,6 +1,7 @@
 //! Settings of the autopilot, its slots and its runs. What it does at its slots is `autopilot.rs` of the engine.
 
 use jiff::civil::Date;
+use searchwright_autopilot::conditions::EnableCondition;
 use searchwright_autopilot::slots::Slot;
 use searchwright_contract::{
     Code, List, Patch, Problem, Scope,
@@ -38,49 +39,6 @@ use crate::{
 const DEFAULT_SLOTS: u8 = 10;
 /// Posts of one local day.
 const MAX_POSTS_PER_DAY: u8 = 1;
-
-/// A condition for enabling the autopilot.
-#[derive(Clone, Copy, Debug)]
-enum EnableCondition {
-    /// An integration that is ready.
-    Integration,
-    /// Only one integration that is ready, because nothing chooses among several.
-    OneIntegration,
-    /// An approved keyword without a live post.
-    Keyword,
-}
-
-impl EnableCondition {
-    /// Word in `missing`.
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::Integration | Self::OneIntegration => "integration",
-            Self::Keyword => "keyword",
-        }
-    }
-
-    /// Explanation of a refusal.
-    const fn detail(self) -> &'static str {
-        match self {
-            Self::Integration => "no integration is ready to publish",
-            Self::OneIntegration => {
-                "several integrations are ready, and it is not clear which one to publish to"
-            }
-            Self::Keyword => "no keyword is approved and without a live post",
-        }
-    }
-
-    /// Next step of the caller.
-    const fn hint(self) -> &'static str {
-        match self {
-            Self::Integration => {
-                "make a URL with integrations.connect, hand it to a person, and map the fields of the provider"
-            }
-            Self::OneIntegration => "disconnect the others",
-            Self::Keyword => "add a keyword, or set the status of one to approved",
-        }
-    }
-}
 
 /// Texts of conditions as one sentence.
 fn join(conditions: &[EnableCondition], text: fn(EnableCondition) -> &'static str) -> String {

@@ -312,6 +312,18 @@ async fn edited(call: &Call, tx: &mut Tx, operation: UpdatePost) -> Result<Edite
     })
 }
 
+/// Refuses what is on the schedule to callers who may not publish: it publishes by itself, and what the text is at its time.
+async fn refuse_unless_publisher(call: &Call, tx: &mut Tx, record: &PostRecord) -> Result<()> {
+    if record.post.summary.status != PostStatus::Scheduled {
+        return Ok(());
+    }
+    if let Some(problem) = call.refusal(Scope::ContentPublish) {
+        let hint = "the schedule publishes this post as it is then: set its status to draft to change it";
+        return Err(problem.hint(hint).into());
+    }
+    autonomy::consume(call, tx, call.project()?, Scope::ContentPublish).await
+}
+
 impl Handle<UpdatePost> for Engine {
     const PREPARES: bool = true;
 
@@ -372,12 +384,10 @@ impl Handle<UpdatePost> for Engine {
         let is_planned = record.post.summary.status == PostStatus::Scheduled
             && (old.summary.status, old.summary.scheduled_at)
                 != (PostStatus::Scheduled, record.post.summary.scheduled_at);
+        if is_planned || !edited.is_empty {
+            refuse_unless_publisher(call, tx, &record).await?;
+        }
         if is_planned {
-            // the schedule publishes by itself, so that it takes what publishing takes
-            if let Some(problem) = call.refusal(Scope::ContentPublish) {
-                return Err(problem.into());
-            }
-            autonomy::consume(call, tx, call.project()?, Scope::ContentPublish).await?;
             refuse_unapproved(&call.engine, tx, scope, &record).await?;
         }
         if record.post.summary.status == PostStatus::Scheduled && record.post.summary.scheduled_at.is_none() {

@@ -43,7 +43,7 @@ fn exit_codes_tell_what_happened() {
         .refuses(4, &["not_found", "[req_"]);
     mine.run(&["audits", "current"]).refuses(4, &["not_found"]);
     mine.run(&["keywords", "list", "--limit", "0"])
-        .refuses(2, &["/limit"]);
+        .refuses(2, &["--limit", "1 to 100"]);
     mine.run(&[
         "keywords",
         "create",

@@ -304,7 +304,7 @@ async fn enabling_needs_an_integration_and_a_keyword(database: &str) {
     assert_eq!(refused["missing"], json!(["integration", "keyword"]));
     for (member, words) in [
         ("detail", ["no integration is ready", "no keyword is approved"]),
-        ("hint", ["connect-url", "approved"]),
+        ("hint", ["integrations.connect", "approved"]),
     ] {
         let text = refused[member].as_str().unwrap();
         assert!(words.iter().all(|word| text.contains(word)), "{text}");

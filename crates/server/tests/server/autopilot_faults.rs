@@ -1,6 +1,7 @@
 //! Events that may befall a post of the autopilot between two of its steps.
 
 use searchwright_contract::people::Role;
+use searchwright_server::people::projects::ProjectChange;
 use serde_json::{Value, json};
 
 use crate::{
@@ -17,6 +18,8 @@ use crate::{
 on_both!(
     what_failed_and_is_published_by_hand_counts,
     a_change_of_the_times_moves_what_is_prepared,
+    a_change_for_the_worse_is_asked_about_without_a_hold_too,
+    a_new_time_zone_of_the_project_moves_what_is_prepared,
     a_first_text_waits_for_a_person_when_the_second_fails,
     an_edit_is_not_written_over,
     a_post_taken_back_before_it_was_looked_at_did_not_fail,
@@ -111,6 +114,57 @@ async fn a_change_of_the_times_moves_what_is_prepared(database: &str) {
         "2026-11-26T08:00:00.000Z"
     );
     assert_eq!(runs(&bench).await.len(), 1);
+}
+
+async fn a_change_for_the_worse_is_asked_about_without_a_hold_too(database: &str) {
+    let (bench, blog) = start(database).await;
+    enable(&bench, json!({ "mode": "auto", "hold_hours": 0 })).await;
+    let run = written(&bench).await;
+    assert_eq!(run["outcome"], "scheduled", "{run:#}");
+    let post = text(&run, "postId").to_owned();
+    let body = json!({ "title": "Which dose of ibuprofen is safe for children" });
+    assert_eq!(bench.patch(&format!("P/posts/{post}"), body).await.status, 200);
+    tick(&bench).await;
+    let asked = get_run(&bench, &run).await;
+    assert_eq!(asked["outcome"], "awaiting_review", "{asked:#}");
+    let kept = pass_to(&bench, SLOT, &post).await;
+    assert_eq!((&kept["isLive"], blog.posts().len()), (&json!(false), 0));
+}
+
+async fn a_new_time_zone_of_the_project_moves_what_is_prepared(database: &str) {
+    let (bench, _blog) = start(database).await;
+    enable(&bench, json!({})).await;
+    let run = written(&bench).await;
+    assert_eq!(run["slotAt"], "2026-11-22T09:00:00.000Z");
+    let ann = signed_in(&bench, "ann@example.com", Role::Admin).await;
+    decide(&ann, &approvals(&bench).await[0], "approve").await;
+    let project = bench.get("P").await.json();
+    let member = |name: &str| project[name].as_str().unwrap_or_default().to_owned();
+    let change = ProjectChange {
+        name: member("name"),
+        language: member("language"),
+        country: member("country"),
+        timezone: "America/New_York".to_owned(),
+        seen: project["version"].as_i64().unwrap(),
+    };
+    let people = &bench.server.app.people;
+    let user = people.find_user("ann@example.com").await.unwrap();
+    people
+        .change_project(user, bench.project.into(), change)
+        .await
+        .unwrap();
+    tick(&bench).await;
+    let moved = get_run(&bench, &run).await;
+    let post = read(&bench, text(&run, "postId")).await;
+    assert_eq!(
+        (&moved["slotAt"], &post["scheduledAt"], &post["status"]),
+        (
+            &json!("2026-11-22T14:00:00.000Z"),
+            &moved["slotAt"],
+            &json!("scheduled")
+        ),
+        "nine o'clock there"
+    );
 }
 
 async fn a_first_text_waits_for_a_person_when_the_second_fails(database: &str) {

@@ -271,7 +271,20 @@ async fn a_form_of_a_prompt_has_its_effect_once(database: &str) {
         "{}",
         suggested.text
     );
-    let more = submit(&ann, &suggested, &path, &[("action", "suggest")]).await;
+    let old = submit(
+        &ann,
+        &suggested,
+        &path,
+        &[("action", "suggest"), ("seen", "others")],
+    )
+    .await;
+    assert!(
+        old.status == 412 && old.text.contains("nothing was added"),
+        "{}",
+        old.text
+    );
+    let seen = suggested.field("seen");
+    let more = submit(&ann, &suggested, &path, &[("action", "suggest"), ("seen", &seen)]).await;
     assert!(
         more.text.contains("prompts were added") || more.text.contains("One prompt was added"),
         "{}",

@@ -614,14 +614,24 @@ async fn scheduling_takes_what_publishing_takes(database: &str) {
         .unwrap();
     assert_eq!(schedule(1).await.status, 200);
     schedule(2).await.refuses(403, "agent_autonomy_required");
-    // taking it off the schedule, and other changes, take nothing
-    let rename = bench
-        .call("PATCH", &path)
-        .key(&writer)
-        .json(&json!({ "title": "Elm" }))
-        .send()
-        .await;
-    assert_eq!(rename.json()["status"], "scheduled");
+    // its time publishes what the text is then, so that a change of it takes the same
+    let rename = async |credential: &str| {
+        bench
+            .call("PATCH", &path)
+            .key(credential)
+            .json(&json!({ "title": "Elm" }))
+            .send()
+            .await
+    };
+    let refused = rename(&writer).await;
+    let hint = refused.refuses(403, "insufficient_scope")["hint"].clone();
+    assert!(
+        hint.as_str().unwrap().contains("set its status to draft"),
+        "{hint}"
+    );
+    rename(access).await.refuses(403, "agent_autonomy_required");
+    assert_eq!(rename(&bench.key).await.json()["status"], "scheduled");
+    // taking it off the schedule takes nothing
     let off = bench
         .call("PATCH", &path)
         .key(&writer)

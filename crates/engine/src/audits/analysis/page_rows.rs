@@ -295,7 +295,8 @@ mod tests {
         let (page, scored, _) = row(6);
         assert_eq!(
             (page.non_indexable_reason.as_deref(), scored),
-            (Some("status"), true)
+            (Some("status"), false),
+            "it is missing"
         );
         let listed = urls.portions(100_000, &index, &ids).next().unwrap();
         assert_eq!((listed.len(), listed.is_sorted()), (30_000, true));

@@ -68,19 +68,20 @@ pub(super) async fn troubled(
             if is_over {
                 return refused(job, view, trouble).await;
             }
-            let wait = match after {
-                Some(after) => asked(*after),
-                None if view.is_scheduled => {
-                    // ever longer, so that a provider that comes back is not met by many posts at once
-                    let (shortest, longest) = OUTAGE_WAITS_MILLIS;
-                    (waited / 2).clamp(shortest, longest)
-                }
-                None => job.backoff(FIRST_RETRY_MILLIS),
+            let own = if view.is_scheduled {
+                // ever longer, so that a provider that comes back is not met by many posts at once
+                let (shortest, longest) = OUTAGE_WAITS_MILLIS;
+                (waited / 2).clamp(shortest, longest)
+            } else {
+                job.backoff(FIRST_RETRY_MILLIS)
             };
+            // A provider that asks for less, `Retry-After: 0` among it, is not asked without a pause.
+            let asked = after.map(asked).filter(|asked| *asked > own);
+            let wait = asked.unwrap_or(own);
             view.attempt.state = PublicationState::Pending;
             view.attempt.next_check_at = Some(now.plus_millis(wait));
             save(job, &view).await?;
-            Err(if after.is_some() || view.is_scheduled {
+            Err(if asked.is_some() || view.is_scheduled {
                 JobError::Wait(wait)
             } else {
                 JobError::Retry(FIRST_RETRY_MILLIS)

@@ -13,7 +13,7 @@ use searchwright_store::{
 use super::{
     assess_ahead, assessed, check_version, forget_generated,
     record::{find, write},
-    refuse_unless_editable,
+    refuse_unless_editable, refuse_unless_publisher,
 };
 use crate::{
     Engine,
@@ -66,6 +66,7 @@ impl Handle<RestoreRevision> for Engine {
         let scope = call.scope()?;
         projects::lock(tx, scope).await?;
         let [before, mut record] = restored(call, tx, &operation).await?;
+        refuse_unless_publisher(call, tx, &record).await?;
         let is_new_text = record.post.content != before.post.content;
         assessed(call)?.apply(tx, scope, &mut record, is_new_text).await?;
         write(call, tx, record, &before.post).await

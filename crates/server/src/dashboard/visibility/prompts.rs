@@ -2,14 +2,16 @@
 
 use askama::Template;
 use axum::body::Body;
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use http::Response;
 use searchwright_contract::{
-    Scope,
+    Code, Problem, Scope,
     answers::Engine,
     prompt_ideas::{SuggestPrompts, SuggestedPrompts},
     prompts::{CreatePrompt, ListPrompts, Prompt, PromptClass, PromptSort, PromptStatus, UpdatePrompt},
 };
 use searchwright_engine::{Failure, failure};
+use sha2::{Digest as _, Sha256};
 
 use super::shown::{
     RefusedForm, SeenOption, ShareCell, VisibilityTab, class_name, engine_name, engine_names, gap,
@@ -108,6 +110,7 @@ struct PromptsView {
     is_filtered: bool,
     rows: Vec<PromptRow>,
     suggested: Option<SuggestedPrompts>,
+    seen: String,
     suggest: String,
     may_write: bool,
     may_suggest: bool,
@@ -138,6 +141,16 @@ pub(super) fn listing(visit: &Visit) -> ListPrompts {
         limit: Some(50),
         cursor: visit.cursor(),
     }
+}
+
+/// Returns what tells these suggestions from others.
+fn digest(suggested: &SuggestedPrompts) -> String {
+    let mut digest = Sha256::new();
+    for prompt in &suggested.data {
+        digest.update(prompt.text.as_bytes());
+        digest.update(b"\n");
+    }
+    STANDARD.encode(digest.finalize())
 }
 
 /// Shows the prompts.
@@ -180,6 +193,7 @@ pub(super) async fn show(visit: &Visit, refused: Option<&RefusedForm<'_>>) -> Pa
         action: visit.here(),
         is_filtered: status.is_some() || class.is_some() || tag.is_some(),
         tag,
+        seen: suggested.as_ref().map(digest).unwrap_or_default(),
         suggested,
         suggest: format!("{}&suggest=1", VisibilityTab::Prompts.address(visit)),
         may_write: visit.may(Scope::VisibilityWrite),
@@ -280,15 +294,21 @@ pub(super) async fn set_status(sent: &SentForm) -> Result<Response<Body>, Failur
     Ok(sent.done(&sent.visit.here(), code, changes.finish()?))
 }
 
-/// Adds the suggestions that the person saw.
+/// Adds the suggestions that the person saw. They are made anew, and refused if they are others now: each costs money from then on.
 pub(super) async fn add_suggested(sent: &SentForm) -> Result<Response<Body>, Failure> {
-    let added = sent
-        .change(&SuggestPrompts {
-            project_id: sent.visit.project_id(),
-            limit: Some(SUGGESTED),
-            save: Some(true),
-        })
-        .await?;
+    let mut operation = SuggestPrompts {
+        project_id: sent.visit.project_id(),
+        limit: Some(SUGGESTED),
+        save: None,
+    };
+    if digest(&sent.visit.read(&operation).await?) != sent.form.get("seen") {
+        let why = "the suggestions are others now than those that were shown; nothing was added";
+        return Err(Problem::new(Code::PreconditionFailed, why)
+            .hint("look at the suggestions of now")
+            .into());
+    }
+    operation.save = Some(true);
+    let added = sent.change(&operation).await?;
     let address = VisibilityTab::Prompts.address(&sent.visit);
     Ok(sent.done(&address, "prompts-added", added.data.len() as u64))
 }
