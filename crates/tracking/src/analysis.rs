@@ -1,7 +1,7 @@
 //! Analysis of one answer: brands, sources and sentiment, in the form in which they are stored and counted.
 
 use searchwright_contract::{
-    answers::{AnswerStatus, Citation, FactKind, Mention, Sentiment, SourceClass, Span, WrongFact},
+    answers::{AnswerStatus, Citation, FactKind, Mention, Sentiment, SourceClass, Span, Surface, WrongFact},
     wire_name,
 };
 use searchwright_store::answers::{AnswerAnalysis, AnswerSource, GivenCitation, StoredAnswer};
@@ -13,6 +13,7 @@ use searchwright_visibility::{
     mentions::{self, AnswerMentions, MENTION_VERSION, MatchedAnswer},
     names::UnknownName,
     prompts::PromptClass,
+    refusal::is_refused,
     sentiment::SentimentLabel,
     sources,
 };
@@ -46,6 +47,8 @@ impl<'a> AskedPrompt<'a> {
 pub(crate) struct RawAnswer<'a> {
     /// Outcome; `None` if only the text tells whether the engine refused.
     pub(crate) status: Option<AnswerStatus>,
+    /// Way by which it was obtained.
+    pub(crate) surface: Surface,
     /// Text.
     pub(crate) text: &'a str,
     /// Facts that the engine gave.
@@ -57,6 +60,7 @@ impl<'a> RawAnswer<'a> {
     pub(crate) fn from_stored(answer: &'a StoredAnswer) -> Option<Self> {
         Some(Self {
             status: Some(answer.status),
+            surface: answer.surface,
             text: answer.text.as_deref()?,
             source: &answer.source,
         })
@@ -84,7 +88,9 @@ pub(crate) fn analyse(brands: &TrackedBrands, prompt: AskedPrompt<'_>, raw: RawA
         .map(|found| mention(brands, &matched, found))
         .collect();
     let sources = collect_sources(brands, &text, raw.source.citations.as_deref());
-    let observable = raw.source.citations.is_some() || !sources.is_empty();
+    // Links that an engine without sources writes are words of its own. Of an answer copied by hand nobody knows more.
+    let is_copied = raw.surface == Surface::Manual;
+    let observable = raw.source.citations.is_some() || (is_copied && !sources.is_empty());
     let analysis = AnswerAnalysis {
         method: MENTION_VERSION.to_owned(),
         mentions,
@@ -138,9 +144,10 @@ fn wrong_facts(brands: &TrackedBrands, matched: &MatchedAnswer<'_>, text: &str) 
 
 /// Returns the outcome of an answer of which only the text is known.
 fn status_from_text(found: &AnswerMentions) -> AnswerStatus {
-    match &found.refusal {
-        Some(refusal) if refusal.is_whole => AnswerStatus::Refused,
-        _ => AnswerStatus::Ok,
+    if is_refused(found) {
+        AnswerStatus::Refused
+    } else {
+        AnswerStatus::Ok
     }
 }
 

@@ -98,6 +98,7 @@ pub fn analyse_answers(
         let series = series(&answer);
         let raw = RawAnswer {
             status: answer.status,
+            surface: answer.key.surface,
             text: &answer.text,
             source: &answer.source,
         };

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     answer_text::{AnswerText, Span},
     lists::sections,
+    markdown::BlockKind,
+    mentions::AnswerMentions,
     phrases::{PhraseHit, PhraseSet, is_complete},
 };
 
@@ -14,6 +16,34 @@ use crate::{
 const FIRST_SENTENCES: usize = 2;
 /// Maximum number of words of an answer that a refusal in any of its sentences concerns as a whole.
 const MAX_SHORT_WORDS: usize = 40;
+/// Number of items that make a list.
+const MIN_ITEMS: usize = 2;
+/// Words, in their normal form, behind which an answer no longer refuses.
+pub(crate) const CONTRASTS: [&str; 19] = [
+    "but",
+    "however",
+    "although",
+    "aber",
+    "jedoch",
+    "mais",
+    "cependant",
+    "toutefois",
+    "pero",
+    "ma",
+    "tuttavia",
+    "mas",
+    "porem",
+    "maar",
+    "echter",
+    "ale",
+    "jednak",
+    "но",
+    "однако",
+];
+/// Words, in their normal form, directly before a phrase that only concedes: the answer follows.
+const CONCESSIONS: [&str; 9] = [
+    "although", "though", "while", "whilst", "obwohl", "aunque", "embora", "hoewel", "хотя",
+];
 
 /// Phrases by language.
 static PHRASES: LazyLock<HashMap<&'static str, PhraseSet>> = LazyLock::new(|| {
@@ -42,12 +72,44 @@ pub struct RefusalHit {
 pub fn find_refusal(answer: &AnswerText) -> Option<RefusalHit> {
     let hits = find_phrases(answer);
     let hit = hits.iter().min_by_key(|hit| hit.tokens.start)?;
-    let sentence = answer.tokens[hit.tokens.start].sentence;
     Some(RefusalHit {
         phrase: answer.text(hit.tokens.clone()).to_owned(),
         span: answer.span(hit.tokens.clone()),
-        is_whole: sentence < FIRST_SENTENCES || answer.words() <= MAX_SHORT_WORDS,
+        is_whole: concerns_all(answer, hit) && (is_short(answer) || !has_list(answer)),
     })
+}
+
+/// Whether an answer refuses and does nothing else: one that mentions a brand all the same has answered.
+pub fn is_refused(found: &AnswerMentions) -> bool {
+    let is_whole = found.refusal.as_ref().is_some_and(|refusal| refusal.is_whole);
+    is_whole && found.mentioned().next().is_none()
+}
+
+/// Whether a phrase concerns more than its sentence: it opens the answer or is most of it, and no word of contrast
+/// makes it a mere disclaimer.
+pub(crate) fn concerns_all(answer: &AnswerText, phrase: &PhraseHit) -> bool {
+    let sentence = answer.tokens[phrase.tokens.start].sentence;
+    (sentence < FIRST_SENTENCES || is_short(answer)) && !is_disclaimer(answer, phrase)
+}
+
+/// Whether the sentence of a phrase goes on to answer. A contrast before the phrase is none: `I'm sorry, but I can't`.
+fn is_disclaimer(answer: &AnswerText, phrase: &PhraseHit) -> bool {
+    let end = answer.sentence(phrase.tokens.start).end;
+    let before = phrase.tokens.start.checked_sub(1);
+    before.is_some_and(|at| CONCESSIONS.contains(&answer.normal(at)))
+        || (phrase.tokens.end..end).any(|at| CONTRASTS.contains(&answer.normal(at)))
+}
+
+fn is_short(answer: &AnswerText) -> bool {
+    answer.words() <= MAX_SHORT_WORDS
+}
+
+fn has_list(answer: &AnswerText) -> bool {
+    let is_item = |kind: BlockKind, rank: Option<u32>| {
+        kind == BlockKind::Item || kind == BlockKind::Heading && rank.is_some()
+    };
+    let blocks = answer.blocks.iter();
+    blocks.filter(|block| is_item(block.kind, block.rank)).count() >= MIN_ITEMS
 }
 
 /// Returns all phrases that refuse.
@@ -91,5 +153,32 @@ mod tests {
         ] {
             assert_eq!(find_refusal(&AnswerText::parse(text, "en")), None);
         }
+    }
+
+    #[test]
+    fn a_disclaimer_refuses_nothing() {
+        for (language, text) in [
+            ("en", "I don't have access to live prices, but Zolt is good."),
+            ("en", "While I'm unable to browse, Zolt is good."),
+            (
+                "de",
+                "Leider habe ich keine Informationen zu Preisen, aber Zolt ist gut.",
+            ),
+            ("fr", "Je n'ai pas accès aux prix, mais Zolt est bon."),
+            ("pt", "Não tenho acesso aos preços, porém a Zolt é boa."),
+        ] {
+            let hit = find_refusal(&AnswerText::parse(text, language));
+            assert!(hit.is_some_and(|hit| !hit.is_whole), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_long_answer_with_a_list_is_no_refusal() {
+        let opening = "As an AI language model, I have no desk of my own.";
+        let item = "Zolt is made of oak, stands firmly, is quiet and lasts for years";
+        let list = format!("{opening} The best ones:\n1. {item}\n2. {item}\n3. {item}\n");
+        let prose = format!("{opening} {item}. {item}. {item}.");
+        let is_whole = |text: &str| find_refusal(&AnswerText::parse(text, "en")).map(|hit| hit.is_whole);
+        assert_eq!([is_whole(&list), is_whole(&prose)], [Some(false), Some(true)]);
     }
 }

@@ -20,10 +20,6 @@ const MAX_HITS: usize = 50_000;
 const REFUSAL_WORDS: usize = 12;
 /// Maximum number of phrases of refusal that are read.
 const MAX_PHRASES: usize = 20;
-/// Words behind which an answer no longer refuses.
-const CONTRASTS: [&str; 12] = [
-    "but", "however", "although", "aber", "jedoch", "mais", "pero", "ma", "mas", "maar", "ale", "но",
-];
 /// Maximum length of a name of several words that is taken for initials.
 const MAX_INITIALS: usize = 4;
 
@@ -275,7 +271,18 @@ fn is_about(answer: &AnswerText, phrase: &PhraseHit, brand: &Range<usize>) -> bo
     };
     answer.tokens[phrase.tokens.start].sentence == answer.tokens[brand.start].sentence
         && between.len() <= REFUSAL_WORDS
-        && !between.clone().any(|at| CONTRASTS.contains(&answer.normal(at)))
+        && !between
+            .clone()
+            .any(|at| refusal::CONTRASTS.contains(&answer.normal(at)))
+}
+
+/// A refusal that is about a brand.
+struct RefusedBrand {
+    brand: usize,
+    /// Sentence of the refusal, as a range of tokens.
+    sentence: Range<usize>,
+    /// Whether it concerns all that the answer says of the brand, not only the sentence.
+    is_everywhere: bool,
 }
 
 /// Leaves out brands that the answer says it does not know, except where they head an item.
@@ -283,22 +290,48 @@ pub(super) fn ignore_refused(answer: &AnswerText, hits: &mut [Hit]) {
     if hits.is_empty() {
         return;
     }
-    let phrases = refusal::find_phrases(answer);
-    if phrases.is_empty() {
-        return;
+    let mut refused = Vec::new();
+    for phrase in refusal::find_phrases(answer).iter().take(MAX_PHRASES) {
+        refused.extend(find_refused(answer, hits, phrase));
     }
-    let is_refused = |hit: &&Hit| {
-        phrases
-            .iter()
-            .take(MAX_PHRASES)
-            .any(|phrase| is_about(answer, phrase, &hit.tokens))
-    };
-    let mut refused: Vec<usize> = hits.iter().filter(is_refused).map(|hit| hit.brand).collect();
-    refused.sort_unstable();
     for hit in hits {
-        if refused.binary_search(&hit.brand).is_ok() && !is_head(answer, &hit.tokens) {
+        let is_refused = refused.iter().any(|refused| {
+            refused.brand == hit.brand
+                && (refused.is_everywhere || refused.sentence.contains(&hit.tokens.start))
+        });
+        if is_refused && !is_head(answer, &hit.tokens) {
             hit.status = Status::Refused;
             hit.evidence = Evidence::Refusal;
         }
     }
+}
+
+/// Returns the brands that a phrase of refusal is about. One that the answer has mentioned before is known to it: only the
+/// sentence of the phrase is left out, as in a review that ends with what could not be found.
+fn find_refused(answer: &AnswerText, hits: &[Hit], phrase: &PhraseHit) -> Vec<RefusedBrand> {
+    let sentence = answer.sentence(phrase.tokens.start);
+    let concerns_all = refusal::concerns_all(answer, phrase);
+    let first = hits.partition_point(|hit| hit.tokens.start < sentence.start);
+    let inside = hits[first..]
+        .iter()
+        .take_while(|hit| hit.tokens.start < sentence.end);
+    let mut brands: Vec<usize> = inside
+        .filter(|hit| is_about(answer, phrase, &hit.tokens))
+        .map(|hit| hit.brand)
+        .collect();
+    brands.sort_unstable();
+    brands.dedup();
+    let is_known = |brand: usize| {
+        hits[..first]
+            .iter()
+            .any(|hit| hit.brand == brand && hit.is_counted())
+    };
+    brands
+        .into_iter()
+        .map(|brand| RefusedBrand {
+            brand,
+            sentence: sentence.clone(),
+            is_everywhere: concerns_all && !is_known(brand),
+        })
+        .collect()
 }

@@ -1,5 +1,8 @@
 use super::*;
-use crate::brands::{Alias, Brand};
+use crate::{
+    brands::{Alias, Brand},
+    refusal::is_refused,
+};
 
 fn brand(id: &str, aliases: &[&str]) -> Brand {
     Brand {
@@ -193,6 +196,83 @@ fn refused_brands_are_not_mentioned() {
         (found.mentions[0].mentioned, found.mentions[0].refusal),
         (false, true)
     );
+}
+
+/// Words that make an answer long.
+const PROSE: &str = "It stands firmly on every floor, is quiet when it moves, and takes a heavy load. ";
+
+#[test]
+fn a_refusal_in_a_review_leaves_the_mentions_before_it() {
+    let brands = [brand("acme", &["Acme Desk"])];
+    let review = format!(
+        "I recommend Acme Desk for small rooms. {}Acme Desk is my first choice. I couldn't find information about Acme Desk's \
+         warranty. All in all, Acme Desk is worth its price.",
+        PROSE.repeat(15)
+    );
+    let found = found(&brands, &review);
+    let mention = &found.mentions[0];
+    assert_eq!(
+        (mention.mentioned, mention.occurrences, mention.refusal),
+        (true, 3, true)
+    );
+    assert_eq!(mention.context, Some(MentionContext::Recommended));
+    assert!(!is_refused(&found));
+}
+
+#[test]
+fn a_refusal_behind_a_mention_leaves_it_in_a_short_answer() {
+    let brands = [brand("acme", &["Acme Desk"])];
+    let text = "I recommend Acme Desk. I couldn't find information about Acme Desk's warranty.";
+    assert_eq!(found(&brands, text).mentions[0].occurrences, 1);
+}
+
+#[test]
+fn a_refusal_far_inside_leaves_the_mentions_behind_it() {
+    let brands = [brand("acme", &["Acme Desk"])];
+    let text = format!(
+        "{}I couldn't find information about Acme Desk's warranty. I recommend Acme Desk.",
+        PROSE.repeat(5)
+    );
+    assert_eq!(found(&brands, &text).mentions[0].occurrences, 1);
+}
+
+#[test]
+fn a_refusal_at_the_beginning_of_a_long_answer_holds_for_all_of_it() {
+    let brands = [brand("acme", &["Acme Desk"])];
+    let text = format!(
+        "I don't have information about Acme Desk. {}Tell me more about Acme Desk.",
+        "Look for oak, a steady frame and a quiet motor. ".repeat(5)
+    );
+    let found = found(&brands, &text);
+    assert_eq!(found.mentioned().count(), 0);
+    assert!(is_refused(&found));
+}
+
+#[test]
+fn an_answer_behind_a_disclaimer_is_no_refusal() {
+    let brands = [brand("acme", &["Acme Desk"])];
+    for opening in [
+        "I don't have access to live prices, but these are the best desks:",
+        "I'm unable to browse the web, but these are the best desks:",
+        "As an AI language model, I have no desk. These are the best ones:",
+    ] {
+        for first in ["Acme Desk", "Nordbord"] {
+            let text = format!("{opening}\n1. {first}: {PROSE}\n2. Zolt: {PROSE}\n3. Oakly: {PROSE}");
+            let found = found(&brands, &text);
+            assert!(!is_refused(&found), "{text}");
+            assert_eq!(found.mentioned().count(), usize::from(first == "Acme Desk"));
+        }
+    }
+    for (text, expected) in [
+        (
+            "As an AI language model, I have no desk. Acme Desk is popular.",
+            false,
+        ),
+        ("As an AI language model, I have no desk.", true),
+        ("I'm sorry, but I can't help with Acme Desk.", true),
+    ] {
+        assert_eq!(is_refused(&found(&brands, text)), expected, "{text}");
+    }
 }
 
 #[test]

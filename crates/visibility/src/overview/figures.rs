@@ -75,18 +75,18 @@ pub(super) fn compute(input: &OverviewInput<'_>, samples: &Samples, bootstrap: &
         input,
         samples,
         bootstrap,
-        common: samples.common(),
         has_competitors: input.brands.iter().any(|brand| !brand.is_own),
     };
-    let quotient = |formula, counts, scale| context.quotient(formula, counts, scale);
+    let quotient = |formula, counts, scale| context.quotient(formula, counts, scale, mentions);
+    let of_citations = |formula, counts, scale| context.quotient(formula, counts, scale, citations);
     Figures {
         visibility_score: context.visibility_score(),
         mention_rate: context.rate("mention-rate-v1", mentions),
         citation_rate: context.rate("citation-rate-v1", citations),
-        citation_share: quotient("citation-share-v1", citation_share, 1.0),
-        citation_share_of_voice: context.of_competition("tracked-citations-v1", citation_voice),
-        avg_citations: quotient("avg-citations-v1", avg_citations, 10.0),
-        share_of_voice: context.of_competition("tracked-mentions-v1", share_of_voice),
+        citation_share: of_citations("citation-share-v1", citation_share, 1.0),
+        citation_share_of_voice: context.of_competition("tracked-citations-v1", citation_voice, citations),
+        avg_citations: of_citations("avg-citations-v1", avg_citations, 10.0),
+        share_of_voice: context.of_competition("tracked-mentions-v1", share_of_voice, mentions),
         avg_position: quotient("avg-position-v1", avg_position, 10.0),
         top_rate: context.rate("top-rate-v1", top),
         sentiment_score: quotient("sentiment-score-v1", sentiment_score, 100.0),
@@ -158,57 +158,58 @@ struct Context<'c, 'a> {
     input: &'c OverviewInput<'a>,
     samples: &'c Samples,
     bootstrap: &'c Bootstrap,
-    common: Vec<ClusterSums>,
     has_competitors: bool,
 }
 
 impl Context<'_, '_> {
     fn rate(&self, formula: &str, counts: RateCounts) -> Figure {
-        let clusters: Vec<Cluster> = self
-            .samples
-            .clusters
-            .iter()
-            .map(|sums| counts(&sums.now))
-            .collect();
+        let now = |sums: &ClusterSums| counts(&sums.now);
+        let clusters: Vec<Cluster> = self.samples.clusters.iter().map(now).collect();
         let rate = Rate::from_clusters(&clusters);
-        let before: Vec<Cluster> = self.common.iter().map(|sums| counts(&sums.before)).collect();
-        let after: Vec<Cluster> = self.common.iter().map(|sums| counts(&sums.now)).collect();
-        let change = self
-            .incomparable()
-            .unwrap_or_else(|| Change::from_clusters(&before, &after));
+        let change = match self.find_common(|tally| counts(tally).answers > 0) {
+            Ok(common) => {
+                let before: Vec<Cluster> = common.iter().map(|sums| counts(&sums.before)).collect();
+                let after: Vec<Cluster> = common.iter().map(|sums| counts(&sums.now)).collect();
+                Change::from_clusters(&before, &after)
+            }
+            Err(verdict) => Change::unknown(verdict),
+        };
         figure(rate, formula, 1.0, change)
     }
 
-    /// Returns the verdict on periods that have no cluster in common.
-    fn incomparable(&self) -> Option<Change> {
-        if !self.common.is_empty() {
-            return None;
+    /// Returns the clusters that both periods have for a figure, or the verdict if there are none.
+    fn find_common(&self, is_measured: impl Fn(&Tally) -> bool) -> Result<Vec<&ClusterSums>, Verdict> {
+        let common = self.samples.common(&is_measured);
+        if common.is_empty() {
+            return Err(self.judge_incomparable(is_measured));
         }
+        Ok(common)
+    }
+
+    /// Returns the verdict on periods that have no cluster in common.
+    fn judge_incomparable(&self, is_measured: impl Fn(&Tally) -> bool) -> Verdict {
         let engine = |sums: &ClusterSums| {
             let series = &self.input.series[sums.key.series as usize];
             (sums.key.prompt, series.engine.as_str())
         };
-        let mut before: Vec<_> = self
-            .samples
-            .clusters
-            .iter()
-            .filter(|sums| sums.before.answers > 0)
+        let clusters = || self.samples.clusters.iter();
+        let mut before: Vec<_> = clusters()
+            .filter(|sums| is_measured(&sums.before))
             .map(engine)
             .collect();
         before.sort_unstable();
-        let mut now = self.samples.clusters.iter().filter(|sums| sums.now.answers > 0);
-        let is_other_model = now.any(|sums| before.binary_search(&engine(sums)).is_ok());
-        Some(Change::unknown(if is_other_model {
+        let mut now = clusters().filter(|sums| is_measured(&sums.now));
+        if now.any(|sums| before.binary_search(&engine(sums)).is_ok()) {
             Verdict::ModelChanged
         } else {
             Verdict::InsufficientData
-        }))
+        }
     }
 
     /// Returns a share among tracked brands, `null` without competitors.
-    fn of_competition(&self, formula: &str, counts: QuotientCounts) -> Figure {
+    fn of_competition(&self, formula: &str, counts: QuotientCounts, observed: RateCounts) -> Figure {
         if self.has_competitors {
-            return self.quotient(formula, counts, 1.0);
+            return self.quotient(formula, counts, 1.0, observed);
         }
         figure(
             Rate::without_interval(0.0, 0.0),
@@ -218,58 +219,71 @@ impl Context<'_, '_> {
         )
     }
 
-    fn quotient(&self, formula: &str, counts: QuotientCounts, scale: f64) -> Figure {
-        let all = by_prompt(&self.samples.clusters, |sums| counts(&sums.now));
+    /// Returns a quotient of sums. Its change is that of the clusters in which both periods observed answers, whatever was found in
+    /// them.
+    fn quotient(&self, formula: &str, counts: QuotientCounts, scale: f64, observed: RateCounts) -> Figure {
+        let mut all = by_prompt(&self.samples.clusters, |sums| counts(&sums.now));
+        // Prompts without anything to count would make few prompts look like enough for an interval.
+        all.retain(|prompt| prompt.denominator > 0.0);
         let total = counts(&self.samples.total);
         let rate = Rate::without_interval(total.numerator, total.denominator).with_bootstrap(
             self.bootstrap
                 .interval(all.len(), |weights| weighted(&all, weights)),
         );
-        let before = by_prompt(&self.common, |sums| counts(&sums.before));
-        let after = by_prompt(&self.common, |sums| counts(&sums.now));
-        let change = self.bootstrap_change(
-            after.len(),
-            |weights| weighted(&before, weights),
-            |weights| weighted(&after, weights),
-        );
+        let change = match self.find_common(|tally| observed(tally).answers > 0) {
+            Ok(common) => {
+                let before = by_prompt(common.iter().copied(), |sums| counts(&sums.before));
+                let after = by_prompt(common.iter().copied(), |sums| counts(&sums.now));
+                self.bootstrap_change(
+                    &common,
+                    after.len(),
+                    |weights| weighted(&before, weights),
+                    |weights| weighted(&after, weights),
+                )
+            }
+            Err(verdict) => Change::unknown(verdict),
+        };
         figure(rate, formula, scale, change)
     }
 
     fn visibility_score(&self) -> Figure {
-        let score =
-            |sums: &[ClusterSums], tally: fn(&ClusterSums) -> &Tally| Scores::new(self.input, sums, tally);
-        let all = score(&self.samples.clusters, |sums| &sums.now);
+        let all = Scores::new(self.input, &self.samples.clusters, |sums| &sums.now);
         let counts = mentions(&self.samples.total);
         let ones = vec![1; all.prompts];
         let mut rate = Rate::without_interval(counts.hits as f64, counts.answers as f64);
         rate.value = all.mean(&ones);
         let rate = rate.with_bootstrap(self.bootstrap.interval(all.prompts, |weights| all.mean(weights)));
-        let before = score(&self.common, |sums| &sums.before);
-        let after = score(&self.common, |sums| &sums.now);
-        let change = self.bootstrap_change(
-            after.prompts,
-            |weights| before.mean(weights),
-            |weights| after.mean(weights),
-        );
+        let change = match self.find_common(|tally| mentions(tally).answers > 0) {
+            Ok(common) => {
+                let before = Scores::new(self.input, common.iter().copied(), |sums| &sums.before);
+                let after = Scores::new(self.input, common.iter().copied(), |sums| &sums.now);
+                self.bootstrap_change(
+                    &common,
+                    after.prompts,
+                    |weights| before.mean(weights),
+                    |weights| after.mean(weights),
+                )
+            }
+            Err(verdict) => Change::unknown(verdict),
+        };
         figure(rate, "visibility-score-v1", 100.0, change)
     }
 
     /// Returns the change of a statistic over the common clusters; both periods are drawn together.
     fn bootstrap_change(
         &self,
+        common: &[&ClusterSums],
         prompts: usize,
         before: impl Fn(&[u32]) -> Option<f64>,
         after: impl Fn(&[u32]) -> Option<f64>,
     ) -> Change {
-        if let Some(change) = self.incomparable() {
-            return change;
-        }
         let difference = |weights: &[u32]| Some(after(weights)? - before(weights)?);
         let Some(value) = difference(&vec![1; prompts]) else {
             return Change::unknown(Verdict::InsufficientData);
         };
-        let sum = |tally: fn(&ClusterSums) -> u64| self.common.iter().map(tally).sum::<u64>() as f64;
-        let least = sum(|sums| sums.before.answers).min(sum(|sums| sums.now.answers));
+        let answers_before: u64 = common.iter().map(|sums| sums.before.answers).sum();
+        let answers_now: u64 = common.iter().map(|sums| sums.now.answers).sum();
+        let least = answers_before.min(answers_now) as f64;
         let change = Change::from_interval(value, self.bootstrap.interval(prompts, difference));
         match least < MIN_VERDICT_N_EFF {
             true => Change {
@@ -291,7 +305,10 @@ fn figure(rate: Rate, formula: &str, scale: f64, change: Change) -> Figure {
 }
 
 /// Sums quotients by prompt.
-fn by_prompt(clusters: &[ClusterSums], counts: impl Fn(&ClusterSums) -> Quotient) -> Vec<Quotient> {
+fn by_prompt<'s>(
+    clusters: impl IntoIterator<Item = &'s ClusterSums>,
+    counts: impl Fn(&ClusterSums) -> Quotient,
+) -> Vec<Quotient> {
     let mut sums: BTreeMap<u32, Quotient> = BTreeMap::new();
     for cluster in clusters {
         let found = counts(cluster);
@@ -331,19 +348,25 @@ struct PromptScore {
 }
 
 impl Scores {
-    fn new(input: &OverviewInput<'_>, clusters: &[ClusterSums], tally: fn(&ClusterSums) -> &Tally) -> Self {
-        let mut prompts: Vec<u32> = clusters.iter().map(|sums| sums.key.prompt).collect();
+    fn new<'s>(
+        input: &OverviewInput<'_>,
+        clusters: impl IntoIterator<Item = &'s ClusterSums>,
+        tally: fn(&ClusterSums) -> &Tally,
+    ) -> Self {
+        // Prompts without answers would be drawn too, and make few prompts look like enough for an interval.
+        let answered: Vec<&ClusterSums> = clusters
+            .into_iter()
+            .filter(|sums| mentions(tally(sums)).answers > 0)
+            .collect();
+        let mut prompts: Vec<u32> = answered.iter().map(|sums| sums.key.prompt).collect();
         prompts.dedup();
         let mut engines: BTreeMap<&str, (f64, BTreeMap<usize, Cluster>)> = BTreeMap::new();
-        for sums in clusters {
+        for sums in answered {
             let counts = mentions(tally(sums));
             let series = &input.series[sums.key.series as usize];
             let Ok(prompt) = prompts.binary_search(&sums.key.prompt) else {
                 continue;
             };
-            if counts.answers == 0 {
-                continue;
-            }
             let engine = engines
                 .entry(&series.engine)
                 .or_insert_with(|| (series.weight, BTreeMap::new()));

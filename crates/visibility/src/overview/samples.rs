@@ -244,13 +244,14 @@ impl Samples {
         }
     }
 
-    /// Returns the clusters that have answers in both periods.
-    pub(super) fn common(&self) -> Vec<ClusterSums> {
+    /// Returns the clusters that both periods have. What a figure counts differs, so each tells by itself what it has: the
+    /// searches that showed no overview are no answers, and not every answer shows its sources.
+    pub(super) fn common(&self, is_measured: impl Fn(&Tally) -> bool) -> Vec<&ClusterSums> {
         let both = self
             .clusters
             .iter()
-            .filter(|sums| sums.now.answers > 0 && sums.before.answers > 0);
-        both.copied().collect()
+            .filter(|sums| is_measured(&sums.now) && is_measured(&sums.before));
+        both.collect()
     }
 }
 

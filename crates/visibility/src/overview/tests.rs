@@ -5,7 +5,7 @@ use crate::{
     cells::{AnswerStatus, BrandFact, Cell, CellBlock, CellKey, Facts, SourceFact, block_of},
     prompts::GapLabel,
     sources::SourceClass,
-    statistics::Verdict,
+    statistics::{Grade, Verdict},
 };
 
 fn facts(own: bool, other: bool) -> Facts {
@@ -261,4 +261,144 @@ fn engines_weigh_equally() {
     let rows = [row(110, 0, 0, 1, 1), row(110, 1, 0, 0, 99), row(110, 0, 2, 3, 3)];
     // (1 + 0) / 2 for one engine, 1 for the other
     assert_eq!(overview(&rows, true).kpis.visibility_score.rate.value, Some(75.0));
+}
+
+/// Returns searches of an engine that may show no overview.
+fn make_searches(day: i32, prompt: u32, shown: usize, of: usize) -> RollupRow {
+    let mut cell = Cell::default();
+    for n in 0..of {
+        let mut answer = facts(false, true);
+        answer.may_lack_overview = true;
+        if n >= shown {
+            answer.status = AnswerStatus::NoOverview;
+        }
+        cell.add(&answer);
+    }
+    RollupRow {
+        day,
+        prompt,
+        series: 0,
+        cell,
+    }
+}
+
+/// Returns answers of a series whose sources cannot be seen.
+fn make_unobservable(day: i32, prompt: u32, series: u32, answers: usize) -> RollupRow {
+    let mut answer = facts(false, true);
+    answer.sources = None;
+    let mut cell = Cell::default();
+    for _ in 0..answers {
+        cell.add(&answer);
+    }
+    RollupRow {
+        day,
+        prompt,
+        series,
+        cell,
+    }
+}
+
+fn assert_no_interval(figure: &Figure) {
+    assert!(figure.rate.value.is_some(), "{}", figure.formula);
+    assert_eq!(figure.rate.interval(), None, "{}", figure.formula);
+    assert_eq!(figure.grade, Grade::Thin, "{}", figure.formula);
+}
+
+#[test]
+fn two_prompts_have_no_interval_however_many_were_asked_before() {
+    let mut rows: Vec<RollupRow> = (0..8).map(|prompt| row(101, prompt, 0, 5, 5)).collect();
+    rows.extend((0..2).map(|prompt| row(110, prompt, 0, 5, 5)));
+    let kpis = overview(&rows, true).kpis;
+    assert_eq!(kpis.visibility_score.rate.value, Some(100.0));
+    for figure in [
+        &kpis.visibility_score,
+        &kpis.share_of_voice,
+        &kpis.citation_share,
+        &kpis.avg_citations,
+        &kpis.avg_position,
+    ] {
+        assert_no_interval(figure);
+        assert_eq!(figure.change.verdict, Verdict::InsufficientData);
+    }
+}
+
+#[test]
+fn prompts_that_were_only_refused_have_no_part_in_an_interval() {
+    let mut refused = facts(false, false);
+    refused.status = AnswerStatus::Refused;
+    let mut rows: Vec<RollupRow> = (0..4).map(|prompt| row(110, prompt, 0, 5, 5)).collect();
+    for prompt in 4..8 {
+        let mut of_prompt = row(110, prompt, 0, 0, 0);
+        of_prompt.cell.add(&refused);
+        rows.push(of_prompt);
+    }
+    let kpis = overview(&rows, true).kpis;
+    assert_no_interval(&kpis.visibility_score);
+    assert_no_interval(&kpis.share_of_voice);
+    rows.push(row(110, 4, 0, 5, 5));
+    let kpis = overview(&rows, true).kpis;
+    assert!(kpis.visibility_score.rate.interval().is_some());
+    assert!(kpis.share_of_voice.rate.interval().is_some());
+}
+
+#[test]
+fn prompts_without_answers_do_not_move_an_interval() {
+    let kpis = overview(&vector(), true).kpis;
+    let mut rows = vector();
+    rows.push(row(101, 8, 0, 5, 5));
+    let with_older = overview(&rows, true).kpis;
+    assert_eq!(with_older.visibility_score.rate, kpis.visibility_score.rate);
+    assert_eq!(with_older.share_of_voice.rate, kpis.share_of_voice.rate);
+}
+
+#[test]
+fn overviews_that_appear_and_vanish_change_the_trigger_rate() {
+    let mut rows: Vec<RollupRow> = Vec::new();
+    for prompt in 0..6 {
+        rows.push(make_searches(101, prompt, 0, 10));
+        rows.push(make_searches(110, prompt, 10, 10));
+    }
+    let kpis = overview(&rows, true).kpis;
+    assert_eq!(kpis.trigger_rate.change.value, Some(1.0));
+    // No answer of the previous period can mention anybody.
+    assert_eq!(kpis.mention_rate.change.value, None);
+    assert_eq!(kpis.mention_rate.change.verdict, Verdict::InsufficientData);
+    // Prompts that keep theirs are not the only ones that count.
+    rows.extend([make_searches(101, 6, 10, 10), make_searches(110, 6, 10, 10)]);
+    rows.extend([make_searches(101, 7, 10, 10), make_searches(110, 7, 0, 10)]);
+    let change = overview(&rows, true).kpis.trigger_rate.change;
+    assert!((change.value.unwrap() - 5.0 / 8.0).abs() < 1e-9, "{change:?}");
+}
+
+#[test]
+fn clusters_whose_sources_one_period_shows_are_not_compared() {
+    let mut rows: Vec<RollupRow> = Vec::new();
+    for prompt in 0..6 {
+        rows.push(row(101, prompt, 0, 5, 10));
+        rows.push(row(110, prompt, 0, 5, 10));
+    }
+    for prompt in 6..8 {
+        rows.push(make_unobservable(101, prompt, 0, 10));
+        rows.push(row(110, prompt, 0, 10, 10));
+    }
+    let kpis = overview(&rows, true).kpis;
+    assert_eq!(kpis.citation_rate.change.value, Some(0.0));
+    assert_eq!(kpis.citation_share.change.value, Some(0.0));
+    // Their text can be compared.
+    assert!((kpis.mention_rate.change.value.unwrap() - 0.25).abs() < 1e-9);
+}
+
+#[test]
+fn periods_are_incomparable_by_what_a_figure_counts() {
+    let mut rows: Vec<RollupRow> = Vec::new();
+    for prompt in 0..6 {
+        rows.push(row(101, prompt, 1, 5, 10));
+        rows.push(make_unobservable(101, prompt, 0, 10));
+        rows.push(row(110, prompt, 0, 5, 10));
+    }
+    let kpis = overview(&rows, true).kpis;
+    // The model of which both periods have answers shows its sources in one of them only.
+    assert_eq!(kpis.citation_rate.change.value, None);
+    assert_eq!(kpis.citation_rate.change.verdict, Verdict::ModelChanged);
+    assert_eq!(kpis.mention_rate.change.value, Some(0.5));
 }
