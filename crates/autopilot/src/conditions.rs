@@ -1,4 +1,4 @@
-//! What a project has to have before the autopilot can be enabled.
+//! Conditions that a project meets before the autopilot can be enabled.
 
 /// A condition for enabling the autopilot.
 #[derive(Clone, Copy, Debug)]

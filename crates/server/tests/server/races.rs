@@ -1,4 +1,4 @@
-//! What two requests do at the same moment: no check of one is undone by the other.
+//! Two requests at the same moment: no check of one is undone by the other.
 
 use std::sync::Arc;
 
