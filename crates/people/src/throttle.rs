@@ -56,20 +56,30 @@ fn remaining(attempts: Attempts, now: Instant) -> u32 {
     }
 }
 
+/// Returns the seconds that a subject has to wait before its next attempt.
+fn seconds_left(attempts: Attempts, now: Instant) -> Option<u32> {
+    let failures = remaining(attempts, now);
+    let left = attempts.last_at.millis() + wait_millis(failures) - now.millis();
+    (failures > 0 && left > 0).then(|| u32::try_from(left / 1_000 + 1).unwrap_or(u32::MAX))
+}
+
 /// Counts an attempt of each subject as failed before it is made, so that concurrent attempts cannot exceed the limit. Returns
 /// the seconds to wait if one of them has to; nothing is counted then.
 pub(super) async fn begin(tx: &mut Tx, subjects: &[Subject], now: Instant) -> Result<Option<u32>> {
+    // Whoever has to wait leaves no row behind, under however many names they try.
+    for subject in subjects {
+        let known = sign_in::find_attempts(tx, &subject.0).await?;
+        if let Some(seconds) = known.and_then(|attempts| seconds_left(attempts, now)) {
+            return Ok(Some(seconds));
+        }
+    }
     let mut counted = Vec::with_capacity(subjects.len());
     for subject in subjects {
         let attempts = sign_in::lock_attempts(tx, &subject.0, now).await?;
-        let failures = remaining(attempts, now);
-        if failures > 0 {
-            let left = attempts.last_at.millis() + wait_millis(failures) - now.millis();
-            if left > 0 {
-                return Ok(Some(u32::try_from(left / 1_000 + 1).unwrap_or(u32::MAX)));
-            }
+        if let Some(seconds) = seconds_left(attempts, now) {
+            return Ok(Some(seconds));
         }
-        counted.push((subject, failures + 1));
+        counted.push((subject, remaining(attempts, now) + 1));
     }
     for (subject, failures) in counted {
         let attempts = Attempts {

@@ -2,7 +2,7 @@
 
 use searchwright_contract::{Instant, ids::UserId};
 
-use crate::{Result, Tx, sql};
+use crate::{Cells, Result, Tx, sql};
 
 /// Purpose of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,6 +133,21 @@ pub struct Attempts {
     pub last_at: Instant,
 }
 
+fn read_attempts(c: &mut Cells<'_>) -> Result<Attempts> {
+    Ok(Attempts {
+        failures: c.take::<i64>()?.try_into().unwrap_or(u32::MAX),
+        last_at: c.take()?,
+    })
+}
+
+/// Returns the failed attempts of a subject.
+pub async fn find_attempts(tx: &mut Tx, subject: &[u8; 32]) -> Result<Option<Attempts>> {
+    sql("SELECT failures, last_at FROM sign_in_attempts WHERE subject = $1")
+        .bind(subject)
+        .fetch_optional(tx, read_attempts)
+        .await
+}
+
 /// Returns the failed attempts of a subject, none at `now` for a new one. Other transactions that ask for them wait until this one
 /// ends, for those of a new subject too.
 pub async fn lock_attempts(tx: &mut Tx, subject: &[u8; 32], now: Instant) -> Result<Attempts> {
@@ -142,12 +157,7 @@ pub async fn lock_attempts(tx: &mut Tx, subject: &[u8; 32], now: Instant) -> Res
     )
     .bind(subject)
     .bind(now)
-    .fetch_one(tx, |c| {
-        Ok(Attempts {
-            failures: c.take::<i64>()?.try_into().unwrap_or(u32::MAX),
-            last_at: c.take()?,
-        })
-    })
+    .fetch_one(tx, read_attempts)
     .await
 }
 

@@ -192,3 +192,28 @@ async fn figures_do_not_undo_what_a_person_set_meanwhile(database: &str) {
         "{now:#}"
     );
 }
+
+#[tokio::test]
+async fn guesses_that_have_to_wait_leave_no_row() {
+    let bench = Bench::start().await;
+    let people = &bench.server.app.people;
+    let guess = |name: usize| async move {
+        let email = format!("{name}@example.com");
+        people.sign_in(&email, "wrong".to_owned(), caller(), None).await
+    };
+    let rows = || -> i64 {
+        let file = bench.folder.path().join("searchwright.sqlite");
+        let database = rusqlite::Connection::open(file).unwrap();
+        let count = "SELECT count(*) FROM sign_in_attempts";
+        database.query_row(count, [], |row| row.get(0)).unwrap()
+    };
+    for name in 0..10 {
+        assert!(matches!(guess(name).await, Ok(SignIn::Wrong)));
+    }
+    let before = rows();
+    assert_eq!(before, 11, "ten accounts and an address");
+    for name in 10..15 {
+        assert!(matches!(guess(name).await, Ok(SignIn::Blocked { .. })));
+    }
+    assert_eq!(rows(), before);
+}
